@@ -52,7 +52,6 @@ RUNQ_REFUSED(sigsuspend)
 // Timers that run in real time.
 RUNQ_REFUSED(timer_create)
 RUNQ_REFUSED(setitimer)
-RUNQ_REFUSED(alarm)
 // Contexts of others, which would leave the stack of calls wrong.
 RUNQ_REFUSED(swapcontext)
 RUNQ_REFUSED(setcontext)

@@ -128,6 +128,12 @@ RUNQ_HOOK unsigned sleep(unsigned seconds) {
   sleep_until(clock_now() + seconds * second, RUNQ_CALLER);
   return 0;
 }
+RUNQ_HOOK unsigned alarm(unsigned seconds) noexcept {
+  if (!exploring) return 0;
+  const std::uint64_t left = alarm_time == 0 ? 0 : alarm_time - std::min(alarm_time, clock_now());
+  alarm_time = seconds == 0 ? 0 : clock_now() + seconds * second;
+  return static_cast<unsigned>((left + second - 1) / second);
+}
 RUNQ_HOOK int sched_yield() noexcept {
   if (exploring) {
     pass_time(nanoseconds_per_question);

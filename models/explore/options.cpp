@@ -29,6 +29,7 @@ template <class Number>
     to.how = static_cast<strategy>(found - strategies.begin());
     return true;
   }
+  if (name == "--only") to.only = value;
   if (name == "--json") to.json_file = value;
   if (name == "--repeat") to.repeat = value;
   if (name == "--arguments") to.arguments = value;

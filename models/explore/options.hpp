@@ -17,6 +17,7 @@ struct exploration_options {
   strategy how = strategy::any;
   bool weak_memory = true;
   bool judges = true;  ///< a run that fails ends the exploration; otherwise all exit statuses are counted
+  std::string only;    ///< a regular expression: tests of GoogleTest, each by itself; empty: the whole program
   std::string json_file;
   std::string repeat;     ///< the command, without the seed
   std::string arguments;  ///< what comes after the seed

@@ -3,15 +3,21 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <functional>
+
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "descriptors.hpp"
 #include "report.hpp"
 #include "runtime.hpp"
+#include "system_call.hpp"
 
 namespace runq::model::explore {
 
 std::uint32_t steps_until_decision = ~0U;
+std::uint64_t alarm_time = 0;
 
 namespace {
 
@@ -88,6 +94,10 @@ void time_out(thread& t) noexcept {
 void pass_deadlines() noexcept {
   const std::uint64_t now = clock_now();
   if (next_timer != 0 && next_timer <= now) end_timers(now);
+  if (alarm_time != 0 && alarm_time <= now) {
+    alarm_time = 0;
+    system_call(SYS_kill, getpid(), SIGALRM);
+  }
   for (std::uint32_t i = 0; i < blocked_count;) {
     thread& t = *blocked[i];
     if (t.deadline != 0 && t.deadline <= now) {
@@ -106,7 +116,7 @@ void advance_clock_to(std::uint64_t time) noexcept {
 
 void let_time_out() {
   if (deadlines == 0) {
-    if (next_timer != 0) pass_deadlines();
+    if (next_timer != 0 || alarm_time != 0) pass_deadlines();
     return;
   }
   if (choices.spurious.happens(choices.early_timeouts)) {

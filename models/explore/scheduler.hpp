@@ -42,6 +42,9 @@ void add_ready(thread& t);
 
 /// The virtual clock, in nanoseconds since the machine was started.
 [[nodiscard]] std::uint64_t clock_now() noexcept;
+/// When the program's alarm rings; 0: never. It keeps no run alive: threads that all wait without end are in a
+/// deadlock.
+extern std::uint64_t alarm_time;
 /// Besides what the steps take.
 void pass_time(std::uint64_t nanoseconds) noexcept;
 inline constexpr std::uint64_t second = 1'000'000'000;

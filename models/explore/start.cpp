@@ -23,6 +23,7 @@
 #include "fibers.hpp"
 #include "json.hpp"
 #include "run.hpp"
+#include "tests.hpp"
 #include "threads.hpp"
 
 namespace runq::model::explore {
@@ -235,6 +236,36 @@ class exploration {
   std::string refused_;
 };
 
+/// Each of the program's tests as an exploration of its own. A limit of time is for all: each has an equal share of
+/// what is left.
+[[nodiscard]] int explore_tests(const exploration_options& options, const program& p) {
+  if (!options.json_file.empty()) give_up("--json is about one exploration, and --only makes one of each test");
+  const std::vector<std::string> tests = tests_of(options, p);
+  if (tests.empty()) give_up("there is no test of GoogleTest whose name matches " + options.only);
+  const double begin = seconds_now();
+  unsigned failed = 0;
+  unsigned refused = 0;
+  for (std::size_t i = 0; i != tests.size(); ++i) {
+    std::printf("== %s\n", tests[i].c_str());
+    std::fflush(stdout);
+    exploration_options of_test = options;
+    if (options.time_limit != 0) {
+      const double left = options.time_limit - (seconds_now() - begin);
+      of_test.time_limit = std::max(left / static_cast<double>(tests.size() - i), 0.001);
+    }
+    const std::string filter = "--gtest_filter=" + tests[i];
+    of_test.arguments += (options.arguments.empty() ? " -- " : " ") + filter;
+    exploration e(of_test, with_argument(p, filter));
+    const int status = e.explore();
+    failed += status == 1 ? 1 : 0;
+    refused += status == 2 ? 1 : 0;
+  }
+  std::printf("%zu tests explored: %u fail, %u without a verdict (%.2f s)\n", tests.size(), failed, refused,
+              seconds_now() - begin);
+  std::fflush(stdout);
+  return failed != 0 ? 1 : refused != 0 ? 2 : 0;
+}
+
 [[nodiscard]] std::string pinned(const char* name, const char* otherwise) {
   const char* const value = std::getenv(name);
   const std::string text = value == nullptr ? otherwise : value;
@@ -267,7 +298,9 @@ int explored_main(int argc, char** argv, char** environment) {
   if (const std::string wrong = read_options(lines == nullptr ? "" : lines, options); !wrong.empty()) give_up(wrong);
   unsetenv(options_variable);
   unsetenv(pinned_variable);
-  exploration e(options, {program_main, argc, argv, environment});
+  const program p{program_main, argc, argv, environment};
+  if (!options.only.empty()) _exit(explore_tests(options, p));
+  exploration e(options, p);
   const int status = e.explore();
   _exit(status);
 }

@@ -10,6 +10,7 @@
 #include <cassert>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <thread>
 
@@ -170,6 +171,17 @@ void counters_and_timers() {
   close(event);
 }
 
+volatile std::sig_atomic_t rung = 0;
+void an_alarm() {
+  std::signal(SIGALRM, [](int) { rung = 1; });
+  assert(alarm(7200) == 0);
+  std::this_thread::sleep_for(1h);
+  assert(rung == 0);
+  std::this_thread::sleep_for(2h);
+  assert(rung == 1);
+  assert(alarm(3600) == 0 && alarm(0) > 0);
+}
+
 int main() {
   if (WAY == 0) {
     a_pipe_hands_on();
@@ -177,6 +189,7 @@ int main() {
     connections();
     many_at_a_time();
     counters_and_timers();
+    an_alarm();
     return 0;
   }
   ends p;

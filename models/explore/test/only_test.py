@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--only explores GoogleTest's tests one by one, and the line that it prints for a failing one repeats the failure."""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("source")
+    options = parser.parse_args()
+    wrong = []
+
+    def expect(what, fits, text):
+        if not fits:
+            wrong.append(f"{what}:\n{text}")
+
+    with tempfile.TemporaryDirectory() as scratch:
+        program = os.path.join(scratch, "program")
+        subprocess.run([options.tool, "--compile-only", program, "--flag", "-O0", "--flag", "-lgtest", "--flag", "-lgtest_main",
+                        options.source], check=True)
+
+        def explore(*more):
+            done = subprocess.run([options.tool, "--program", program, "--runs", "50", *more], text=True, capture_output=True)
+            return done.returncode, done.stdout + done.stderr
+
+        status, text = explore("--only", ".")
+        tests = re.findall(r"^== (.*)", text, re.M)
+        expect("all tests, in the program's order",
+               tests == ["counter.adds_atomically", "counter.loses_an_update", "some/sizes.are_positive/0", "some/sizes.are_positive/1"],
+               text)
+        expect("one test fails", status == 1 and "4 tests explored: 1 fail, 0 without a verdict" in text, text)
+        repeat = re.search(r"^repeat: (.*)", text, re.M)
+        if repeat:
+            again = subprocess.run(repeat[1], shell=True, text=True, capture_output=True)
+            expect("the failure is repeated", again.returncode == 1 and "counter.loses_an_update" in again.stdout, again.stdout)
+        expect("there is a line that repeats it", repeat, text)
+
+        status, text = explore("--only", "adds|sizes")
+        expect("those that do not fail", status == 0 and "3 tests explored: 0 fail" in text, text)
+        status, text = explore("--only", ".", "--time-limit", "0.2", "--runs", "100000000")
+        expect("a limit of time is for all", status == 1 and text.count("== ") == 4, text)
+        for what, more, reason in (("no such test", ["--only", "nobody"], "there is no test"),
+                                   ("no expression", ["--only", "("], "takes a regular expression"),
+                                   ("a result of several", ["--only", ".", "--json", "result"], "--json is about one")):
+            status, text = explore(*more)
+            expect(what, status == 2 and reason in text, text)
+    print("\n".join(wrong) if wrong else "--only does what it says")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
