@@ -7,9 +7,9 @@
 // check -DSELF: FAIL
 // check -DOWN_HANDLE: exhaustive
 // check -DENDED: FAIL data race
-// check -DENDED -DTOLD: exhaustive, 1 execution, +1 blocked
+// check -DENDED -DTOLD: exhaustive, 1 execution, +0 blocked
 // check -DENDED -DDETACHED: FAIL data race
-// check -DENDED -DDETACHED -DTOLD: exhaustive, 1 execution, +1 blocked
+// check -DENDED -DDETACHED -DTOLD: exhaustive, 1 execution, +0 blocked
 #include <atomic>
 #include <cassert>
 #include <thread>
