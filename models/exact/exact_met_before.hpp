@@ -22,7 +22,6 @@ class met_before {
   explicit met_before(findings& found) noexcept : found_(found) {}
   /// Whether `number` is new.
   [[nodiscard]] bool first_time(what kind, std::uint64_t number);
-  void forget() noexcept { alone_ = {}; }
   /// From now on the team remembers, which is told what this process has met; nullptr: this process again.
   void let_remember(team* t);
   void forget() noexcept { alone_ = {}; }
