@@ -229,7 +229,7 @@ std::map<std::uint32_t, std::string> variable_names(const search_result& result,
   std::map<std::uint32_t, std::map<std::string, unsigned>> votes;
   std::map<std::tuple<event_kind, bool, std::string>, std::string> in_line;  // a line runs many times
   for (const event& e : result.trace) {
-    if (e.location == 0 || blocks.contains(e.location)) continue;
+    if (e.location == 0 || e.constructs || blocks.contains(e.location)) continue;  // `= 0` stands beside a parameter
     const bool wakes = known(e.location).starts_with("waiters of ");
     const std::string text = sources.text_of(e.where);
     const auto [name, is_new] = in_line.try_emplace({e.kind, wakes, text});

@@ -8,7 +8,7 @@
 // check -DTIME -DWRONG --timeouts 0: FAIL check failed
 // check -DHANDLERS: exhaustive
 // check -DHANDLERS -DWRONG: FAIL check failed
-// check -DUNJOINED: exhaustive, 1 execution, +1 blocked
+// check -DUNJOINED --waits-in-place off: exhaustive, 1 execution, +1 blocked
 // check -DUNJOINED -DWRONG: bounded; memory that is allocated again
 // check -DJOINED: exhaustive, 1 execution
 #include <atomic>
