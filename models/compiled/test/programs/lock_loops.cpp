@@ -24,6 +24,7 @@
 // check -DPOLLED: exhaustive
 // check -DPOLLED -DHELD: FAIL deadlock
 // check -DFLAG_AND_SPIN: exhaustive, 1 execution, +1 blocked
+// check -DFLAG_AND_SPIN --waits-in-place off: exhaustive, 1 execution, +3 blocked
 // check -DFLAG_AND_SPIN -DHELD: FAIL deadlock
 // check -DFLAG_AND_SPIN -DSILENT: FAIL deadlock
 // check -DTWO_POLLERS: exhaustive

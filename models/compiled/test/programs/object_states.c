@@ -22,7 +22,7 @@
 // check -DIN_TIME -DNO_POST --timeouts 0: no verdict: all of 1 executions wait for ever
 // check -DONLY_TIMEOUTS --timeouts 0: bounded; more than 0 timeouts of a thread
 // check -DVALUE_AGAIN: exhaustive
-// check -DHELD_BEFORE: passes
+// check -DHELD_BEFORE: exhaustive
 // check -DATTRIBUTES: FAIL data race
 // check -DATTRIBUTES -DJOINED: exhaustive
 // check -DAT_EXIT: exhaustive, 2 executions
