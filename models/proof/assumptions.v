@@ -62,13 +62,13 @@ Definition everything :=
    park_theorems.fences_of_every_run,
    park_request.while_a_request_stands_no_processor_is_idle, park_request.one_thread_holds_the_lock,
    park_count.the_count_is_of_those_who_spin, park_count.who_looks_again_can_be_woken, park_count.the_count_is_this_number,
-   park_header.sleeper_sees, park_header.submitter_sees,
+   park_header.sleeper_sees, park_header.submitter_sees, park_header.who_has_found_knows,
    park_theorems.a_look_finds_the_task, park_theorems.a_look_passes_one_place_at_a_time,
    park_theorems.a_submitter_reads_no_older_count,
    park_counterexamples.the_submitter_must_fence, park_counterexamples.the_sleeper_must_fence,
    park_counterexamples.who_dozes_must_fence, park_counterexamples.the_fences_forbid_these_runs,
    park_counterexamples.the_sleeper_must_look, park_counterexamples.who_has_found_must_wake,
-   park_counterexamples.a_withdrawn_request_is_relied_upon, park_counterexamples.an_acquire_and_release_forbids_it,
+   park_counterexamples.who_has_found_must_acquire_and_release, park_counterexamples.a_newer_request_must_not_be_hidden,
    deque_counterexamples.the_header_forbids_these_runs, deque_counterexamples.the_header_allows_the_right_runs).
 
 Print Assumptions everything.

@@ -69,7 +69,7 @@ Lemma who_has_found_must_wake :
     Some (Some 1, None, 1, [], [At Outside; SubmitFence Busy; At Busy; At Busy; At Outside]).
 Proof. split; reflexivity. Qed.
 
-(* ---- A request that was withdrawn, with the orders of the header ---- *)
+(* ---- A request that was withdrawn: found() lowers the count by less than acquire and release ---- *)
 (* Light fences order nothing among themselves. Machines 1 and 2 spin, and find tasks; a request is left in between, which machine 2
    withdraws. Machine 2 relies on machine 1, which is still counted; machine 1 relies on the request. Machine 3 gives its
    processor up, and finds no request. *)
@@ -82,8 +82,25 @@ Definition stale_request :=
   calls 3 GoIdle ++ goes 3 [0; 3; 0].
 Definition nobody_cares :=
   Some (Some 1, @None nat, 1, @nil nat, [At Outside; At Busy; At Busy; At Asleep; At Outside]).
-Lemma a_withdrawn_request_is_relied_upon : after (shipped 3) 0 0 1 stale_request = nobody_cares.
-Proof. reflexivity. Qed.
-(* It cannot happen if found() lowers the count by an acquire and release. *)
-Lemma an_acquire_and_release_forbids_it : after (but found acq_rel 3 true) 0 0 1 stale_request = None.
-Proof. reflexivity. Qed.
+Lemma who_has_found_must_acquire_and_release :
+  after (but found relaxed 3 true) 0 0 1 stale_request = nobody_cares /\
+  after (but found acquire 3 true) 0 0 1 stale_request = nobody_cares /\
+  after (but found release 3 true) 0 0 1 stale_request = nobody_cares /\
+  after (shipped 3) 0 0 1 stale_request = None.
+Proof. repeat split; reflexivity. Qed.
+
+(* ---- A request that is older than a withdrawal which came before it ---- *)
+(* Machine 1 withdraws a request that was never left, finds a task, and relies on machine 2, which spins by now. Machine 2 finds a task
+   and leaves a request, which takes a place before machine 1's withdrawal. Machine 3 gives its processor up, and finds no request. *)
+Definition hidden_request :=
+  begins_to_spin 1 5 ++
+  submits 4 1 1 ++ submits 4 2 1 ++ submits 0 0 1 ++             (* all rely on machine 1 *)
+  calls 1 (Take 2) ++ calls 1 HasFound ++ goes 1 [0; 0] ++ begins_to_spin 2 1 ++ goes 1 [3] ++
+  calls 2 (Take 1) ++ calls 2 HasFound ++ goes 2 [0; 0; 4; 1; 0; 4; 2; 0] ++
+  calls 3 GoIdle ++ goes 3 [0; 5; 0].
+Lemma a_newer_request_must_not_be_hidden :
+  after (but found relaxed 3 true) 0 0 1 hidden_request = nobody_cares /\
+  after (but found acquire 3 true) 0 0 1 hidden_request = nobody_cares /\
+  after (but found release 3 true) 0 0 1 hidden_request = nobody_cares /\
+  after (shipped 3) 0 0 1 hidden_request = None.
+Proof. repeat split; reflexivity. Qed.

@@ -1,21 +1,25 @@
 (* SPDX-License-Identifier: MIT *)
 (* The memory orders of runq/protocol/park.hpp, and the lines of the machine, which park_tie.py compares with the header. *)
 Require Import List Arith String.
-Require Import memory park park_theorems.
+Require Import memory park park_theorems park_request.
 Import ListNotations.
 Open Scope list_scope.
 Open Scope string_scope.
 
 Definition header (x : site) : order :=
-  match x with submit_fence | machine_idle_fence | doze_fence => seq_cst | _ => relaxed end.
+  match x with submit_fence | machine_idle_fence | doze_fence => seq_cst | found => acq_rel | _ => relaxed end.
 Definition shipped (places : nat) : protocol := Protocol header places true.
 
-(* Weakening a fence in `header` makes one of these fail. *)
+(* Weakening a fence in `header`, or the order of found(), makes one of these fail. *)
 Lemma the_submitter_fences places : orders (shipped places) submit_fence = seq_cst.
 Proof. reflexivity. Qed.
 Lemma the_sleeper_fences places : orders (shipped places) machine_idle_fence = seq_cst.
 Proof. reflexivity. Qed.
 Lemma who_dozes_fences places : orders (shipped places) doze_fence = seq_cst.
+Proof. reflexivity. Qed.
+Lemma who_has_found_acquires places : acquires (orders (shipped places) found) = true.
+Proof. reflexivity. Qed.
+Lemma who_has_found_releases places : releases (orders (shipped places) found) = true.
 Proof. reflexivity. Qed.
 
 Definition sleeper_sees places first processors :=
@@ -24,6 +28,8 @@ Definition sleeper_sees places first processors :=
 Definition submitter_sees places first processors :=
   the_submitter_sees_the_sleeper _ first processors
     (the_submitter_fences places) (the_sleeper_fences places) (who_dozes_fences places).
+Definition who_has_found_knows places first processors :=
+  who_has_found_knows_what_was_withdrawn _ first processors (who_has_found_acquires places) (who_has_found_releases places).
 
 Definition order_name (o : order) : string :=
   match o with

@@ -115,3 +115,54 @@ Proof.
   apply L in A. apply L in B. congruence.
 Qed.
 End proof.
+
+(* ---- With acquire and release where found() lowers the count, a machine that has found work knows of every request that one which
+   found work before it knew to be withdrawn; so it does not rely on such a one. ---- *)
+Section found.
+Variable rules : protocol.
+Variable first : nat -> home.
+Variable processors : nat.
+Hypothesis found_acquires : acquires (orders rules found) = true.
+Hypothesis found_releases : releases (orders rules found) = true.
+Notation step := (step rules).
+Notation reachable := (reachable rules first processors).
+
+(* The newest count carries what they knew. *)
+Definition told_ok s := forall g, mem s Spinning (top s) = Some g -> told s <= carried g Need.
+
+Ltac carries :=
+  repeat match goal with
+    | E : load _ _ _ _ _ _ = Some _ |- _ => clear E
+    | E : store _ _ _ _ _ _ _ = Some _ |- _ => apply store_says in E as (? & _ & _ & -> & _)
+    | E : exchange _ _ _ _ _ _ _ _ = Some _ |- _ => apply exchange_says in E as (? & ? & ? & _ & ? & _ & -> & _ & _ & _ & ? & ? & ?)
+    end.
+
+Lemma a_machine_that_found_work_knows s i x y s' : told_ok s -> points s i = Found -> step s i (Go x y) = Some s' ->
+  told s <= views s' i Need /\ told s' = views s' i Need.
+Proof.
+  intros I P H. unfold step, go, counts, option_map in H. rewrite P in H.
+  destruct (exchange _ _ _ _ _ _ _ _) as [[m v] |] eqn:E in H; [| discriminate]. injection H as <-.
+  apply exchange_says in E as (g & g' & M & _ & _ & _ & _ & _ & _ & _ & _ & _ & A).
+  specialize (A found_acquires Need). specialize (I g M). simpl. unfold update. rewrite Nat.eqb_refl. split; [lia | reflexivity].
+Qed.
+
+Lemma told_stays s i a s' : told_ok s -> step s i a = Some s' -> told_ok s'.
+Proof.
+  intros I H. cases H; carries; intros g M; simpl in *;
+    try (rewrite add_same in M; injection M as <-);
+    try (rewrite add_elsewhere in M by discriminate);
+    repeat match goal with
+      | R : releases (orders rules found) = true -> _ |- _ => specialize (R found_releases)
+      | K : mem s Spinning (top s) = Some _ |- _ => apply I in K
+      | K : included _ _ |- _ => specialize (K Need)
+      end; unfold update; rewrite ?Nat.eqb_refl; simpl; try lia.
+Qed.
+
+Theorem who_has_found_knows_what_was_withdrawn s i x y s' :
+  reachable s -> points s i = Found -> step s i (Go x y) = Some s' ->
+  told s <= views s' i Need /\ told s' = views s' i Need.
+Proof.
+  intro R. apply a_machine_that_found_work_knows.
+  induction R as [| s0 j a s1 R IH H]; [intros g M; simpl; lia | eauto using told_stays].
+Qed.
+End found.

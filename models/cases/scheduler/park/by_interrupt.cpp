@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The handshake, as in submit_vs_idle.cpp, with fences by interrupt (interrupt.hpp): what the scheduler relies on where
-// it uses membarrier(2). Thread 0 submits, and the machines that go to sleep interrupt it.
+// it uses membarrier(2). Thread 0 submits, or has found a task, and those interrupt it who go to sleep or resize.
+#include "found_vs_resize.hpp"
 #include "interrupt.hpp"
 #include "last_spinner.hpp"
 
@@ -39,6 +40,13 @@ struct submit_vs_two_spinners : park_model<3, 3, 1, 1, interrupt_atomics> {
   }
 };
 
+struct found_by_light_fence_vs_resize : found_vs_resize<interrupt_atomics> {
+  void thread(unsigned index) override {
+    if (index == 0) interrupts::point();
+    found_vs_resize::thread(index);
+  }
+};
+
 const bool added[] = {
     add_case<interrupted<submit_vs_last_spinner, 2>>({
         .name = "park/interrupt_last_spinner",
@@ -53,6 +61,12 @@ const bool added[] = {
                     "one goes idle; fences by interrupt",
         .threads = 3,
         .kept_for = "another spinner finds a task",
+    }),
+    add_case<interrupted<found_by_light_fence_vs_resize, 3>>({
+        .name = "park/interrupt_found_vs_resize",
+        .property = "a machine that has found a task does not rely on a request that resize() has withdrawn: found ‖ "
+                    "submit ‖ resize; fences by interrupt",
+        .threads = 3,
     }),
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The number of processors changes, or falls to none, while tasks are submitted.
-#include "park_model.hpp"
+#include "found_vs_resize.hpp"
 
 namespace runq::model {
 namespace {
@@ -232,6 +232,7 @@ const bool added[] = {
         .name = "park/grow_vs_submit",
         .property = "a new processor gets the work that waits: submit ‖ one processor more ‖ a sleeping machine",
         .threads = 3,
+        .kept_for = "the smaller program",
     }),
     add_case<grow_vs_spinner>({
         .name = "park/grow_vs_spinner",
@@ -265,6 +266,13 @@ const bool added[] = {
         .name = "park/shrink_and_grow",
         .property = "a processor that is surplus only for a moment is not lost: retire ‖ grow, submit",
         .threads = 2,
+    }),
+    add_case<found_vs_resize<>>({
+        .name = "park/found_vs_resize",
+        .property = "a machine that has found a task does not rely on a request that resize() has withdrawn: found ‖ "
+                    "submit ‖ resize",
+        .threads = 3,
+        .kept_for = "both fences are those of the language",
     }),
 };
 

@@ -312,8 +312,8 @@ class park_protocol {
   /// Called after a task was made runnable where a thief or any machine can find it: wakes a machine if one is needed
   /// (rule 1). Any thread.
   void submitted() {
-    // [park.submit.fence] seq_cst: pairs with [park.machine_idle.fence] and [park.doze.fence]; weaker: the last
-    // spinning machine goes to sleep although there is a task.
+    // [park.submit.fence] seq_cst: pairs with [park.machine_idle.fence], [park.doze.fence] and [park.resize.fence];
+    // weaker: the last spinning machine goes to sleep although there is a task.
     Atomics::light_fence(std::memory_order::seq_cst);
     submitted_in_order();
   }
@@ -369,8 +369,10 @@ class park_protocol {
   void found(Machine& m) {
     if (!m.spinning.get()) return;
     m.spinning.set(false);
-    // [park.found] relaxed: submitted() has the fence.
-    spinning_.fetch_sub(1U, std::memory_order::relaxed);
+    // [park.found] acq_rel: pairs with itself in other machines. Who lowers the count later sees which requests those
+    // had withdrawn who lowered it before; the fence in submitted() is a light one, which is not ordered with theirs.
+    // Weaker: this machine relies on a request that another has withdrawn, which relied on this one.
+    spinning_.fetch_sub(1U, std::memory_order::acq_rel);
     submitted();
   }
 
@@ -549,7 +551,7 @@ class park_protocol {
       if (!stopping_.get()) who = set_limit(n);
     }
     wake_all(who.returning);
-    if (who.spinner) submitted();
+    if (who.spinner) request_withdrawn();
     return before;
   }
 
@@ -587,7 +589,7 @@ class park_protocol {
       who = set_limit(processors_.wanted());
     }
     wake_all(who.returning);
-    if (who.spinner) submitted();
+    if (who.spinner) request_withdrawn();
   }
 
   /// start_machine() did not start its machine, because the scheduler stops. Called by start_machine()'s thread.
@@ -640,7 +642,7 @@ class park_protocol {
   // wait.
   struct to_wake {
     Machine* returning = nullptr;  // each has its processor; linked by `next_idle`
-    bool spinner = false;          // whether one is to be woken to spin, by submitted()
+    bool spinner = false;          // whether one is to be woken to spin, by request_withdrawn()
   };
 
   // With the lock held.
@@ -661,9 +663,18 @@ class park_protocol {
       // is a request.
       who.spinner = need_spinning_.load(std::memory_order::relaxed) != 0;
     }
-    // The machine that submitted() wakes then answers the request.
+    // The machine that request_withdrawn() wakes then answers the request.
     if (who.spinner) withdraw_request();
     return who;
+  }
+
+  // Does what submitted() does, for a thread that has withdrawn a request and does not look at the queues itself.
+  void request_withdrawn() {
+    // [park.resize.fence] seq_cst: pairs with [park.submit.fence] of a machine that has found a task, whose fence is
+    // light, so this one is heavy; weaker: that machine relies on the withdrawn request, and this thread on that
+    // machine.
+    Atomics::heavy_fence(std::memory_order::seq_cst);
+    submitted_in_order();
   }
 
   // A machine that has been woken may be destroyed at once.
