@@ -245,7 +245,8 @@ void plan_ledger(const options& o, const manifest& m, std::vector<job>& jobs) {
 
 // No search: checks whether the proofs are about the lines that the headers have now.
 void plan_proofs(const manifest& m, std::vector<job>& jobs) {
-  const std::pair<const char*, const char*> ties[] = {{"ring", "tie.py"}, {"chase_lev", "deque_tie.py"}};
+  const std::pair<const char*, const char*> ties[] = {
+      {"ring", "tie.py"}, {"chase_lev", "deque_tie.py"}, {"park", "park_tie.py"}};
   for (const auto& [stem, script] : ties) {
     const std::string tie = m.models_dir + "/proof/" + script;
     if (!fs::exists(tie)) continue;  // a copy of the project without its proofs
