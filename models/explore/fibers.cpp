@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <dlfcn.h>
+#include <resolv.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -69,11 +70,15 @@ constexpr std::size_t several_threads_offset = 24;
 constexpr std::size_t guards_offset = 40;
 constexpr std::size_t guards_bytes = 16;
 constexpr std::size_t header_bytes = 704;
+/// The resolver's state of a thread, which glibc has in struct pthread: behind it in the same block.
+constexpr std::size_t resolver_offset = control_block_bytes - sizeof(struct __res_state);
 
 bool by_instruction = false;
 std::uintptr_t main_pointer = 0;
 std::size_t tls_bytes = 0;
 std::size_t tid_offset = 0;
+/// From a thread's control block back to its pointer to the resolver's state.
+std::uintptr_t resolver_pointer_back = 0;
 bool is_mapped[max_threads]{};
 bool has_tls[max_threads]{};
 
@@ -82,10 +87,10 @@ void (*deallocate_tls)(void*, bool) = nullptr;
 void (*init_ctype)() = nullptr;
 void (*call_tls_destructors)() = nullptr;
 
-template <class Function>
-void find(Function*& to, const char* name) {
-  to = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
-  if (to == nullptr) give_up(std::string("this C library has no ") + name + "(): glibc 2.34 or later is needed");
+template <class Symbol>
+void find(Symbol*& to, const char* name) {
+  to = reinterpret_cast<Symbol*>(dlsym(RTLD_DEFAULT, name));
+  if (to == nullptr) give_up(std::string("this C library has no ") + name + ": glibc 2.34 or later is needed");
 }
 
 [[nodiscard]] std::uintptr_t control_block(std::uint32_t number) noexcept {
@@ -129,6 +134,9 @@ void prepare_fibers() {
   std::size_t alignment = 0;
   static_info(&tls_bytes, &alignment);
   asm("movq %%fs:0, %0" : "=r"(main_pointer));
+  struct __res_state** resolver_pointer = nullptr;
+  find(resolver_pointer, "__resp");
+  resolver_pointer_back = main_pointer - reinterpret_cast<std::uintptr_t>(resolver_pointer);
   const auto tid = static_cast<std::uint32_t>(gettid());
   for (tid_offset = header_bytes; tid_offset != control_block_bytes; tid_offset += sizeof tid) {
     if (std::memcmp(reinterpret_cast<void*>(main_pointer + tid_offset), &tid, sizeof tid) == 0) return;
@@ -157,6 +165,8 @@ void make_fiber(fiber& f, std::uint32_t number, void (*entry)()) {
   std::memcpy(reinterpret_cast<void*>(block + guards_offset), reinterpret_cast<void*>(main_pointer + guards_offset),
               guards_bytes);
   put(tid_offset, std::uint32_t{1'000'000} + number);
+  const std::uintptr_t resolver = block + resolver_offset;
+  std::memcpy(reinterpret_cast<void*>(block - resolver_pointer_back), &resolver, sizeof resolver);
   build_stack(f, block - tls_bytes - 256, entry);
 }
 
@@ -186,6 +196,7 @@ std::uint32_t place_of(std::uintptr_t address) noexcept {
 std::uintptr_t main_thread_pointer() noexcept { return main_pointer; }
 bool switches_without_kernel() noexcept { return by_instruction; }
 
+void begin_thread_locals() { init_ctype(); }
 void destroy_thread_locals() { call_tls_destructors(); }
 
 }  // namespace runq::model::explore

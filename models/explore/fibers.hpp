@@ -31,6 +31,8 @@ void switch_fiber(fiber& from, const fiber& to) noexcept;
 /// Whether the processor's own instruction changes the thread pointer.
 [[nodiscard]] bool switches_without_kernel() noexcept;
 
+/// What the C library does in a thread that begins, before anything else.
+void begin_thread_locals();
 /// Destructors of the running fiber's thread_local variables.
 void destroy_thread_locals();
 

@@ -38,6 +38,7 @@ thread* threads[max_threads]{&main_thread};
 }
 
 void run_thread() noexcept {
+  begin_thread_locals();
   if (self->c_routine != nullptr) {
     self->result = reinterpret_cast<void*>(std::intptr_t{self->c_routine(self->argument)});
   } else {

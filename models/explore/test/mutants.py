@@ -54,6 +54,10 @@ MUTANTS = {
     "events_teach_nothing": ("descriptors.cpp", "      acquire(table().of(w.fd));\n", "", "twins", "descriptors.cpp"),
     "membarrier_is_the_callers": ("interpose_system.cpp", "  seq_cst_fence_in_all_threads();", "  seq_cst_fence();", "twins",
                                   "membarrier.cpp"),
+    "resolver_without_state": ("fibers.cpp", "const std::uintptr_t resolver = block + resolver_offset;",
+                               "const std::uintptr_t resolver = 0;", "twins", "resolver.cpp"),
+    "characters_without_tables": ("fibers.cpp", "void begin_thread_locals() { init_ctype(); }", "void begin_thread_locals() {}",
+                                  "twins", "threads.cpp"),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <barrier>
 #include <cassert>
+#include <cctype>
 #include <chrono>
 #include <condition_variable>
 #include <future>
@@ -39,6 +40,7 @@ void thread_locals_and_exceptions() {
     threads.emplace_back([i] {
       mine.value += i;
       name = "thread " + std::to_string(i);
+      assert(std::isspace(name[6]) != 0);  // by the tables of its locale
       try {
         throw std::runtime_error(name);
       } catch (const std::exception& e) {
