@@ -75,11 +75,13 @@ def main():
     parser.add_argument("--runs", default="2000")
     parser.add_argument("--replays", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--variant", help="only the lines with these FLAGS")
     parser.add_argument("programs", nargs="+")
     options = parser.parse_args()
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        all_variants = [v for program in options.programs for v in variants(program)]
+        all_variants = [v for program in options.programs for v in variants(program)
+                        if options.variant is None or v[1] == options.variant.split()]
         for name, problem, summary in pool.map(lambda v: run(options, v), all_variants):
             print(f"{'WRONG' if problem else 'ok'} {name}: {problem or summary}", flush=True)
             wrong += bool(problem)

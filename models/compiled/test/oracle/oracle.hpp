@@ -61,5 +61,9 @@ struct program_list {
   std::size_t count;
   const program_list* next;
 };
+extern const program_list* all_lists;
+
+/// Executes it once, and adds its outcome.
+void run(const oracle_program& p);
 
 }  // namespace oracle_programs
