@@ -7,6 +7,7 @@
 // check -DTIME --timeouts 0: passes
 // check -DTIME -DWRONG --timeouts 0: FAIL check failed
 // check -DHANDLERS: exhaustive
+// check -DHANDLERS --waits-in-place off: exhaustive
 // check -DHANDLERS -DWRONG: FAIL check failed
 // check -DUNJOINED --waits-in-place off: exhaustive, 1 execution, +1 blocked
 // check -DUNJOINED -DWRONG: bounded; memory that is allocated again

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // check: exhaustive, 2 executions
+// check --waits-in-place off: exhaustive, 2 executions
 // check -DNO_LOCK: FAIL data race
 // check -DNO_UNLOCK: FAIL deadlock
 // check -DTWICE: FAIL deadlock

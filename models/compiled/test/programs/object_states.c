@@ -23,6 +23,7 @@
 // check -DONLY_TIMEOUTS --timeouts 0: bounded; more than 0 timeouts of a thread
 // check -DVALUE_AGAIN: exhaustive
 // check -DHELD_BEFORE: exhaustive
+// check -DHELD_BEFORE --waits-in-place off: exhaustive
 // check -DATTRIBUTES: FAIL data race
 // check -DATTRIBUTES -DJOINED: exhaustive
 // check -DAT_EXIT: exhaustive, 2 executions
