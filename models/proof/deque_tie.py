@@ -8,7 +8,7 @@ with `code` in deque.v. After a change of that code, compare it with deque.v aga
 """
 import re
 
-from tie import ORDER, Proof, as_text, fail, require_same, run
+from tie import ORDER, Proof, as_text, bare_code, fail, require_same, run
 
 DEQUE = Proof("chase_lev.hpp", "deque.v", "deque_header.v", "deque_table.txt", "deque_code.txt", "deque_tie.py")
 
@@ -79,14 +79,7 @@ def lines_of(text):
 
 def code_of(text):
     """The code of the deque and its handles, without comments but for the names of sites."""
-    kept = []
-    for line in text[text.index("class basic_chase_lev {") :].splitlines():
-        site = SITE.match(line)
-        if site:
-            kept.append(f"[chase_lev.{site[1]}]")
-        elif code := line.split("//")[0].strip():
-            kept.append(code)
-    return "\n".join(kept) + "\n"
+    return bare_code(text[text.index("class basic_chase_lev {") :], SITE, "chase_lev")
 
 
 def compare(text, proved, compared):

@@ -8,7 +8,7 @@ with --accept-code.
 """
 import re
 
-from tie import ORDER, Proof, as_text, fail, require_same, run
+from tie import ORDER, Proof, as_text, bare_code, fail, require_same, run
 
 PARK = Proof(
     "park.hpp", "park.v", "park_header.v", "park_table.txt", "park_code.txt", "park_tie.py", "scheduler/src/inside/runq/protocol"
@@ -86,15 +86,7 @@ def body_of(text, function):
 
 def code_of(text):
     """The code of the functions, without comments but for the names of sites."""
-    kept = []
-    for function in FUNCTIONS:
-        for line in body_of(text, function).splitlines():
-            site = SITE.match(line)
-            if site:
-                kept.append(f"[park.{site[1]}]")
-            elif code := line.split("//")[0].strip():
-                kept.append(code)
-    return "\n".join(kept) + "\n"
+    return "".join(bare_code(body_of(text, function), SITE, "park") for function in FUNCTIONS)
 
 
 def compare(text, proved, compared):

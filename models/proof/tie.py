@@ -140,16 +140,21 @@ def lines_of(text):
     return table | {function: [steal[site] for site in sites] for function, sites in STEALS.items()}
 
 
-def code_of(text):
-    """The code of the ring and its handles, without comments but for the names of sites."""
+def bare_code(text, site_comment, prefix):
+    """The lines without comments, but for the names of sites: each of them is a line `[PREFIX.NAME]`."""
     kept = []
-    for line in text[text.index("class basic_ring {") :].splitlines():
-        site = SITE.match(line)
+    for line in text.splitlines():
+        site = site_comment.match(line)
         if site:
-            kept.append(f"[ring.{site[1]}]")
+            kept.append(f"[{prefix}.{site[1]}]")
         elif code := line.split("//")[0].strip():
             kept.append(code)
     return "\n".join(kept) + "\n"
+
+
+def code_of(text):
+    """The code of the ring and its handles, without comments but for the names of sites."""
+    return bare_code(text[text.index("class basic_ring {") :], SITE, "ring")
 
 
 def shapes_text():
