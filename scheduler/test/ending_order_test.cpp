@@ -976,7 +976,9 @@ TEST(ending_order, a_wait_of_another_scheduler_is_called_off_while_the_run_of_th
             ended = 1;
           });
           hold_until([&] { return waits.load(); }, "the other task waits");
-          there.go([&] { calls_off.request_stop(); });
+          // The task has a source of its own: the wait may end, and `calls_off` with it, before request_stop()
+          // has returned.
+          there.go([own = calls_off]() mutable { own.request_stop(); });
         },
         {.procs = 1});
     hold_until([&] { return ended == 1; }, "the wait has ended");
