@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Simulates the scheduler on many processors, and makes tables, JSON, plots and a part of docs/simulation.md.
+"""Simulates the scheduler on many processors, and makes tables, JSON, plots and bench/results/simulation.md.
 
 simulate.py --build DIR        DIR: where bench/CMakeLists.txt was built
     --smoke                    a few short runs: only whether no task is lost and the output repeats

@@ -62,7 +62,7 @@ struct case_spec {
   litmus_question litmus{};
   progress_claim progress = progress_claim::none;
   /// What this case is there for although each mutant that it kills is killed by other cases, too. A case that has
-  /// neither this nor a mutant of its own (docs/checking.md) fails, and so does one that has both.
+  /// neither this nor a mutant of its own (docs/models.md) fails, and so does one that has both.
   const char* kept_for = nullptr;
   /// Set by add_case from the scenario's member of this name: what the verdict relies on besides C++ (docs/limits.md).
   const char* axiom = nullptr;

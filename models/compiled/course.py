@@ -8,7 +8,7 @@ course.py show --tool TOOL NAME
 course.py pictures --tool TOOL [--write] PAGE.md
     A fenced block of the page whose first line is "text picture FILE FLAGS" shows what the checker prints for that program
     with these flags (those that begin with `--` are the checker's own). Without --write, says which are out of date;
-    with it, writes them anew. Addresses and times differ from run to run, and are not compared.
+    with it, writes them anew. A step names its line, whose text stands in the program. Addresses and times differ from run to run, and are not compared.
 """
 import argparse
 import re
@@ -77,12 +77,17 @@ def comparable(text):
     return re.sub(r"[ \t]+", " ", text)
 
 
+def without_source(text):
+    """Each step names its line; the text of the line is in the program."""
+    return "".join(re.sub(r"(\s[\w.]+\.c(?:pp)?:\d+)  \S.*$", r"\1", line) + "\n" for line in text.splitlines())
+
+
 def pictures(options):
     page = options.page.read_text(encoding="utf-8")
     wrong = []
 
     def renew(m):
-        drawn = check(options.tool, TEXTBOOK / m[2], shlex.split(m[3]))
+        drawn = without_source(check(options.tool, TEXTBOOK / m[2], shlex.split(m[3])))
         if comparable(drawn) == comparable(m[4]):
             return m[0]
         wrong.append(f"{options.page}: {m[2]} {m[3]}: the checker prints\n{drawn}")

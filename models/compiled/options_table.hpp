@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The options of ./kit check, which is runq-check: their only table. The parsers of the library (options.cpp) and of
-// the command (runq-check.in), the help of both commands and docs/options.md (docs/check/options.py --write) are made
+// the command (runq-check.in), the help of both commands and evidence/options.md (tools/docs/options.py --write) are made
 // from it. A line for each: its name, the value that it takes, what people are told that it needs, what reads the value
 // in options.cpp, and what it does. There are no quotation marks but these, and a row is one line.
 //

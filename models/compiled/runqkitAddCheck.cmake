@@ -2,7 +2,7 @@
 # runq_add_check(target source... [OPTIONS option...] [LIBRARIES library...])
 #
 # A program with a main() whose every execution is checked: an executable, and a test of the same name, which fails if an execution
-# does, or if there is no verdict. OPTIONS are those of runq-check, but for what it reads itself (docs/options.md).
+# does, or if there is no verdict. OPTIONS are those of runq-check, but for what it reads itself (evidence/options.md).
 function(runq_add_check target)
   cmake_parse_arguments(PARSE_ARGV 1 check "" "" "OPTIONS;LIBRARIES")
   add_executable(${target} ${check_UNPARSED_ARGUMENTS})

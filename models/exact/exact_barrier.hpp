@@ -3,7 +3,7 @@
 // of one round have no order, so all orders of them are one execution; each of them happens before each departure.
 //
 // Which arrivals are a round has to be clear from the graph: all of a round are before each of the next one in
-// (po ∪ rf)*. Where more threads come than are needed, this may fail, and the search says so (docs/checking.md).
+// (po ∪ rf)*. Where more threads come than are needed, this may fail, and the search says so (docs/checker.md).
 #pragma once
 
 #include <array>

@@ -93,7 +93,7 @@ void executor::finish_thread() {
   run_.stop_running_thread(status::finished);
 }
 
-// --- waits in place: docs/checking.md ------------------------------------------------------------------------------
+// --- waits in place: docs/checker.md ------------------------------------------------------------------------------
 
 bool executor::wait_in_place() {
   const thread_state& t = run_.running();

@@ -3,7 +3,7 @@
 """The field report: checks the structures that structures.toml names, in headers as they are installed.
 
 ./kit verify --field [OPTIONS] [GLOB...]
-    Checks the structures whose names match, and compares each with its line of docs/field.md. Structures whose package is
+    Checks the structures whose names match, and compares each with its line of evidence/field.md. Structures whose package is
     not installed are named, and not run.
 
 A structure is a file of structures/, which generates its programs (<runq/linearizable.hpp>). Its `edits` are made in a copy
@@ -28,7 +28,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "models/compiled"))
 from checked_program import compile_checked, run, run_checked  # noqa: E402
 
-PAGE = ROOT / "docs/field.md"
+PAGE = ROOT / "evidence/field.md"
 COVERAGE = ROOT / "models/compiled/coverage.py"
 ENOUGH = 200  # seconds for one structure: a search that takes longer has become too large for this report
 
@@ -321,14 +321,14 @@ def differs(structure, result, committed, same_versions):
     """How this line is not as the page has it; empty if it is. Another compiler may explore other executions."""
     line = committed.get(structure.name)
     if line is None:
-        return "docs/field.md has no such line"
+        return "evidence/field.md has no such line"
     if line == row(structure, result):
         return ""
     if same_versions:
-        return f"docs/field.md says: {line}"
+        return f"evidence/field.md says: {line}"
     kind = re.compile(r"passes|\*\*FAIL\*\*: [^,|]*|no verdict")
     before, now = kind.search(line), kind.search(result.verdict)
-    return "" if before and now and before[0] == now[0] else f"docs/field.md says: {line}"
+    return "" if before and now and before[0] == now[0] else f"evidence/field.md says: {line}"
 
 
 def parse():
@@ -343,7 +343,7 @@ def parse():
     options.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many at the same time")
     options.add_argument("--html", metavar="DIR", help="draw the counterexamples as pages into DIR")
     options.add_argument("--text", action="store_true", help="print the whole verdicts")
-    options.add_argument("--write-docs", action="store_true", help="write docs/field.md again")
+    options.add_argument("--write-docs", action="store_true", help="write evidence/field.md again")
     options.add_argument("--coverage", action="store_true",
                          help="tell which operations of the library's headers the generated programs have executed")
     options.add_argument("--quiet", action="store_true", help=argparse.SUPPRESS)
@@ -390,7 +390,7 @@ def page_is_complete(table, structures, page):
     wrong += [f"{s.name}: there is no {s.source.name}" for s in structures if not s.source.exists()]
     wrong += [f"{s.name}: there is no finding {s.finding}" for s in structures if s.finding and s.finding not in findings]
     wrong += [f"no structure has the finding {name}" for name in findings - {s.finding for s in structures}]
-    wrong += [f"docs/field.md and structures.toml differ in {name}" for name in sorted(set(rows_of(page)) ^ set(names))]
+    wrong += [f"evidence/field.md and structures.toml differ in {name}" for name in sorted(set(rows_of(page)) ^ set(names))]
     wrong += [f"the finding {finding['name']}: {why}" for finding in table["finding"] for why in second_engine_is_missing(finding)]
     lines = rows_of(page)
     wrong += [f"{s.name}: the page says FAIL, and no finding is named" for s in structures
@@ -454,7 +454,7 @@ def main():
     failed = sum(r.verdict.startswith("**FAIL") for r in results.values())
     undecided = sum(r.verdict.startswith("no verdict") for r in results.values())
     print(f"field: {len(results)} structures: {len(results) - failed - undecided} pass, {failed} fail, {undecided} without a verdict; "
-          f"{len(mine) - len(results)} not run; {len(wrong)} not as docs/field.md says")
+          f"{len(mine) - len(results)} not run; {len(wrong)} not as evidence/field.md says")
     if not results:
         print("field: nothing was checked; ./kit setup --field installs the packages", file=sys.stderr)
         return 2

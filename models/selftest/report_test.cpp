@@ -223,7 +223,7 @@ TEST_F(judgements, a_count_that_is_not_pinned_fails_on_the_page) {
                         search("ring/other", "exact", "exhaustive", found("none", "exhaustive")),
                         search("ring/new", "exact", "exhaustive", found("none", "exhaustive"))},
                        "*"),
-                 1, 3, 3);  // the third: a whole run also wants docs/memory-orders.md, which is not here
+                 1, 3, 3);  // the third: a whole run also wants evidence/memory-orders.md, which is not here
 }
 
 TEST_F(judgements, a_new_case_that_was_asked_for_passes_and_is_not_pinned) {

@@ -165,7 +165,7 @@ def main():
     root, command = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
     headers = changed_headers(root)
     sections = [("mutants that no longer apply; bring their texts up to date", mutants(root)),
-                ("the order ledger; then ./kit verify --update-ledger, which writes docs/memory-orders.md, too", ledgers(root)),
+                ("the order ledger; then ./kit verify --update-ledger, which writes evidence/memory-orders.md, too", ledgers(root)),
                 ("the proof of the ring (docs/proof.md)", proof(root)),
                 ("names of atomic operations", names(command) if command else ()),
                 ("what quotes a line that is gone", quotations(root, headers)),

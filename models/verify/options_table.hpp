@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The options of ./kit verify: their only table. The parser (main.cpp), the help of ./kit and docs/options.md
-// (docs/check/options.py --write) are made from it. A line for each: its name, the value that it takes, the function of
+// The options of ./kit verify: their only table. The parser (main.cpp), the help of ./kit and evidence/options.md
+// (tools/docs/options.py --write) are made from it. A line for each: its name, the value that it takes, the function of
 // ./kit that takes the other words, what reads the value in main.cpp, and what it does. Of a value like quick|full one
 // of the words is taken. There are no quotation marks but these, and a row is one line.
 //
@@ -23,9 +23,9 @@ OPTION("--jobs", "N", "", value(o.jobs)->check(CLI::Range(1, 1024)), "processes 
 OPTION("--shard", "I/N", "", value(o.shard), "make only the I-th of N shares of the searches; needs --json FILE")
 OPTION("--merge", "FILES", "", value(o.merge)->expected(-1), "judge the JSON files of all shares, as if one machine had made all searches")
 OPTION("--pin", "", "", flag(o.pin), "pin what is seen (models/cases/*/<stem>/pinned.txt), once you know why it changed: how many executions each case has, and which cases notice each mutant, and how. First it says what else has to change with a changed header")
-OPTION("--update-ledger", "", "", flag(o.update_ledger), "pin the order ledger (models/cases/ledger.json), and write docs/memory-orders.md again")
+OPTION("--update-ledger", "", "", flag(o.update_ledger), "pin the order ledger (models/cases/ledger.json), and write evidence/memory-orders.md again")
 KIT_OPTION("--consequences", "", "consequences", , "instead: only say what else has to change with a changed header: mutants that no longer apply, rows of the ledger, lines of the proof, names of operations, texts that quote it")
-KIT_OPTION("--field", "[GLOB...]", "field", , "instead: check the structures of other libraries that docs/field.md tells of, as they are installed, and compare with that page; --field --help for the options")
+KIT_OPTION("--field", "[GLOB...]", "field", , "instead: check the structures of other libraries that evidence/field.md tells of, as they are installed, and compare with that page; --field --help for the options")
 KIT_OPTION("--peers", "DIR [GLOB...]", "cdschecker", , "instead: check the programs that CDSChecker was published with, from a checkout of them")
 KIT_OPTION("--genmc", "DIR [GLOB...]", "genmc", , "instead: check the tests that GenMC is published with, from a checkout of it, and compare how many executions are explored")
 KIT_OPTION("--known", "TABLE DIR [NAME...]", "known", , "instead: check tests of yours against two versions of other projects, before and after the fix of a bug, from checkouts of them; docs/known-bugs.md says what a table has")

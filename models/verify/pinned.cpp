@@ -50,7 +50,7 @@ with that one order weakened, against every model that executes it:
   only for the reason given.
 
 An order that became redundant was weakened one step further, until something failed or nothing was left. Relaxed orders have
-no row. A row says nothing about programs larger than the models: see [limits](limits.md).
+no row. A row says nothing about programs larger than the models: see [limits](../docs/limits.md).
 )";
 
 constexpr const char* facts_head =
@@ -145,8 +145,8 @@ void pinned_facts::write() const {
 }
 
 pinned_ledger::pinned_ledger(std::map<std::string, stem_cases> stems, const std::string& models_dir,
-                             const std::string& docs_dir)
-    : stems_(std::move(stems)), file_(models_dir + "/cases/ledger.json"), page_file_(docs_dir + "/memory-orders.md") {
+                             const std::string& evidence_dir)
+    : stems_(std::move(stems)), file_(models_dir + "/cases/ledger.json"), page_file_(evidence_dir + "/memory-orders.md") {
   std::ifstream in(file_);
   if (!in) return;
   for (const auto& [stem, rows] : json::parse(in).get<std::map<std::string, json>>()) {

@@ -58,14 +58,14 @@ class pinned_facts {
 /// models/cases/ledger.json: by stem, the rows of its header's order ledger; a stem without rows is left out.
 class pinned_ledger {
  public:
-  pinned_ledger(std::map<std::string, stem_cases> stems, const std::string& models_dir, const std::string& docs_dir);
+  pinned_ledger(std::map<std::string, stem_cases> stems, const std::string& models_dir, const std::string& evidence_dir);
   [[nodiscard]] const std::map<std::string, nlohmann::json>& by_stem() const noexcept { return rows_; }
   /// The differences between the pinned rows of `stem` and `rows`, in words; empty if there are none. The evidence
   /// (which scenario, after how many graphs) may change freely; the verdicts may not.
   [[nodiscard]] std::vector<std::string> differences(const std::string& stem, const nlohmann::json& rows) const;
   void set(const std::string& stem, nlohmann::json rows) { rows_[stem] = std::move(rows); }
   void write() const;
-  /// The text of docs/memory-orders.md that follows from the pinned rows.
+  /// The text of evidence/memory-orders.md that follows from the pinned rows.
   [[nodiscard]] std::string page() const;
   [[nodiscard]] bool page_is_current() const;
 

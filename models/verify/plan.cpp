@@ -309,7 +309,7 @@ manifest read_manifest(const std::string& path) {
     }
     if (fields[0] == "worker") m.worker = fields[1];
     if (fields[0] == "models") m.models_dir = fields[1];
-    if (fields[0] == "docs") m.docs_dir = fields[1];
+    if (fields[0] == "evidence") m.evidence_dir = fields[1];
     if (fields[0] == "sources" && fields.size() == 3) {
       m.root = fields[1];
       m.sources_dirs = parts_of(fields[2], ':');

@@ -78,7 +78,7 @@ struct manifest {
   std::string build_dir;
   std::string worker;
   std::string models_dir;
-  std::string docs_dir;
+  std::string evidence_dir;
   std::vector<std::string> headers_dirs;
   std::string root;                         ///< the project's root: messages name files relative to it
   std::vector<std::string> sources_dirs;    ///< the folders of the sources whose atomic operations have names

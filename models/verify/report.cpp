@@ -406,7 +406,7 @@ void report::judge_progress(job& j) {
 }
 
 void report::judge_ledger(job& j) {
-  heading("ledger", "every order of the headers, weakened by every step (docs/memory-orders.md)");
+  heading("ledger", "every order of the headers, weakened by every step (evidence/memory-orders.md)");
   const json& rows = j.result["rows"];
   const std::string header = header_of(manifest_.cases, j.case_name);
   unsigned killed = 0;
@@ -449,7 +449,7 @@ void report::finish(std::size_t done, std::size_t planned, double seconds) {
   }
   if (options_.mutant_glob.empty() && options_.shard.empty()) judge_names();
   if (options_.whole() && done == planned && !options_.update_ledger && !ledger_.page_is_current()) {
-    problem("docs/memory-orders.md", "STALE it does not follow from the pinned rows: ./kit verify --update-ledger");
+    problem("evidence/memory-orders.md", "STALE it does not follow from the pinned rows: ./kit verify --update-ledger");
   }
   if (options_.whole() && genmc_absent_) fmt::print("\nengine genmc: absent (not on the PATH)\n");
   if (done != planned) fmt::print("\ninterrupted: {} of {} jobs done, {} failed so far\n", done, planned, failures_);

@@ -9,7 +9,7 @@ it): `breaks:` names the laws that must fail on it, as in `breaks: ring/pop_take
                                         every stem, one a line, split by '|'
   laws.py coverage STEM=PROGRAM...      fails unless every law that PROGRAM --list names is broken by some bug, and no two
                                         bugs are the same
-  laws.py check-doc FILE                fails unless FILE contains the table of docs/properties.md; update-doc writes it
+  laws.py check-doc FILE                fails unless FILE contains the table of evidence/laws.md; update-doc writes it
 """
 import pathlib
 import re

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The model that docs/checking.md shows: one task, which owner and thief both want.
+// The model that docs/models.md shows: one task, which owner and thief both want.
 #include "oracle.hpp"
 #include "runq/ring.hpp"
 
@@ -33,7 +33,7 @@ const bool added = add_case<one_task>({
     .threads = 2,
     .mutants = {{"publish_relaxed", "ring.push.publish", std::memory_order::relaxed}},
     .progress = progress_claim::lock_free,
-    .kept_for = "the example of docs/checking.md",
+    .kept_for = "the example of docs/models.md",
 });
 
 }  // namespace runq::model

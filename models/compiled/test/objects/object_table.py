@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What a call does with an object of pthreads or of C11 in each of its states: a table, and a program for each cell.
 
-run_program.py compiles all programs together, and checks each. The table stands in docs/checking.md, too; --docs compares
+run_program.py compiles all programs together, and checks each. The table stands in evidence/objects.md, too; --docs compares
 it, and --write-docs writes it there.
 """
 import argparse

@@ -236,7 +236,7 @@ def main():
     work = arguments.work.resolve()
     try:
         if not arguments.site:
-            build = [sys.executable, "-B", arguments.root / "docs/site/build.py", "--root", arguments.root, "--work", work]
+            build = [sys.executable, "-B", arguments.root / "tools/site/build.py", "--root", arguments.root, "--work", work]
             if subprocess.run(build).returncode != 0:
                 raise Problem("the site was not built")
         check(Browser(shutil.which(arguments.browser) or arguments.browser, work), (arguments.site or work / "site").resolve())

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Lists the tests of each row of the scheduler's rules: a test shows the rows of rows.txt whose ids its name contains.
 
-rows.py --root ROOT --write             writes docs/rows.md
-rows.py --root ROOT --check             fails when docs/rows.md is out of date, or a row that is built has no test
+rows.py --root ROOT --write             writes evidence/rows.md
+rows.py --root ROOT --check             fails when evidence/rows.md is out of date, or a row that is built has no test
 rows.py --root ROOT --tests [ROW...]    prints the tests of these rows, or of all
 rows.py --root ROOT --results FILE...   prints each row with the results in these JUnit files (ctest --output-junit)
 """
@@ -14,10 +14,10 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PAGE = "docs/rows.md"
+PAGE = "evidence/rows.md"
 FOLDERS = ("deque/test", "scheduler/test")
 ID = r"(?:Q|WT|L|SC|S|X)\d+"
-REGENERATE = "docs/check/rows.py --root . --write"
+REGENERATE = "tools/docs/rows.py --root . --write"
 
 
 def rows():
@@ -52,11 +52,11 @@ def problems(sections, found):
     known = {row: later for _, section in sections for row, later, _ in section}
     for row, later in known.items():
         if not later and row not in found:
-            yield f"row {row} has no test: name one {row}_..., or mark the row as later in docs/check/rows.txt"
+            yield f"row {row} has no test: name one {row}_..., or mark the row as later in tools/docs/rows.txt"
         if later and row in found:
             yield f"row {row} is marked as later, but {found[row][0][1]}.{found[row][0][2]} tests it"
     for row in found.keys() - known.keys():
-        yield f"{found[row][0][1]}.{found[row][0][2]} names row {row}, which is not in docs/check/rows.txt"
+        yield f"{found[row][0][1]}.{found[row][0][2]} names row {row}, which is not in tools/docs/rows.txt"
 
 
 def page(sections, found):
@@ -66,7 +66,7 @@ def page(sections, found):
         "# Rows and tests",
         "",
         "What the queues and the scheduler promise, and the files with the tests that show it. A test's name begins with the id of its",
-        "row: `ctest -R Q13` runs the tests of a row, `python3 docs/check/rows.py --root . --tests Q13` names them, and `--results FILE`",
+        "row: `ctest -R Q13` runs the tests of a row, `python3 tools/docs/rows.py --root . --tests Q13` names them, and `--results FILE`",
         "prints the rows with the results of a run of `ctest --output-junit FILE`.",
     ]
     for heading, section in sections:
@@ -83,7 +83,7 @@ def list_tests(sections, found, wanted):
     known = {row for _, section in sections for row, _, _ in section}
     for row in wanted:
         if row not in known:
-            sys.exit(f"rows.py: there is no row {row}; docs/rows.md lists them")
+            sys.exit(f"rows.py: there is no row {row}; evidence/rows.md lists them")
     for _, section in sections:
         for row, _, words in section:
             if wanted and row not in wanted:

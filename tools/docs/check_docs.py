@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks README.md, docs/ and bench/results/: links lead somewhere, examples compile and run, and commands exist.
+"""Checks README.md, docs/, evidence/ and bench/results/: links lead somewhere, examples compile and run, and commands exist.
 
 check_docs.py links --root ROOT
     Every relative link leads to a file, and every #anchor to a heading.
@@ -51,7 +51,8 @@ class Problem(Exception):
 
 
 def pages(root):
-    return [root / "README.md", *sorted((root / "docs").rglob("*.md")), *sorted((root / "bench/results").glob("*.md"))]
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md")), *sorted((root / "evidence").glob("*.md")),
+            *sorted((root / "bench/results").glob("*.md"))]
 
 
 def blocks(text):
@@ -126,7 +127,7 @@ class CodeCheck:
             return "compiled and run"
         headers = sorted((self.root / "deque/include/runq").glob("*.hpp"))
         includes = "".join(f"#include <runq/{header.name}>\n" for header in headers)
-        includes += f'#include "{self.root / "docs/check/prelude.hpp"}"\n'
+        includes += f'#include "{self.root / "tools/docs/prelude.hpp"}"\n'
         flags = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
                  "-Wno-unused-function", "-Wno-unused-parameter", "-fsyntax-only"]
         lines = body.splitlines(True)
@@ -175,7 +176,7 @@ class CodeCheck:
                      "-Wno-unused-function", "-fsyntax-only"]
 
     def compile_comment(self, name, text):
-        prelude = self.root / "docs/check/comment_prelude.hpp"
+        prelude = self.root / "tools/docs/comment_prelude.hpp"
         self.compile(name, f'#include <runq/runq.hpp>\n#include "{prelude}"\n{text}', *self.COMMENT_FLAGS)
 
     @staticmethod
@@ -352,7 +353,7 @@ class CodeCheck:
             rest.append(f"// {where}\nnamespace example_{number} {{\n{body}}}\n")
         texts = {name: "".join([*includes, *rest]) for name, (includes, rest) in sources.items()}
         of_comments = self.examples_of(headers)
-        prelude = self.root / "docs/check/comment_prelude.hpp"
+        prelude = self.root / "tools/docs/comment_prelude.hpp"
         texts["comments"] = f'#include <runq/runq.hpp>\n#include "{prelude}"\n{self.comments_as_one(of_comments)}'
         failed = sum(self.search_awaits(name, text, clang_query) for name, text in texts.items())
         print(f"{len(examples)} examples of pages, {len(of_comments)} of doc comments")

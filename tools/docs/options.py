@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The options of ./kit: docs/options.md is made of their tables, and nothing else says which there are.
+"""The options of ./kit: evidence/options.md is made of their tables, and nothing else says which there are.
 
-usage: options.py --root DIR --write    writes docs/options.md
+usage: options.py --root DIR --write    writes evidence/options.md
        options.py --root DIR --check    the page, and what ./kit help lists, are those of the tables
        options.py --root DIR --kit      kit reads each option of its own table, and refuses others
        options.py --root DIR --parsers RUNQ_VERIFY RUNQ_CHECK
@@ -20,7 +20,7 @@ import tempfile
 import typing
 
 KIT_TABLE = "kit.options"
-PAGE = "docs/options.md"
+PAGE = "evidence/options.md"
 
 
 class Option(typing.NamedTuple):
@@ -124,7 +124,7 @@ def faults_of_help(who, text, rows):
 
 def check(root, commands):
     if (root / PAGE).read_text() != page(commands):
-        yield f"{PAGE} is not that of the tables: python3 docs/check/options.py --root . --write"
+        yield f"{PAGE} is not that of the tables: python3 tools/docs/options.py --root . --write"
     sections = re.split(r"^  \./kit ", output_of("bash", root / "kit", "help"), flags=re.M)
     for name, command in commands.items():
         section = next((text for text in sections if text.startswith(name)), "")

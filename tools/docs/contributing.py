@@ -4,6 +4,7 @@
 
 contributing.py contributing --root ROOT   docs/CONTRIBUTING.md has at most 60 lines of prose, of at most 140 columns
 contributing.py readme --root ROOT         README.md has at most 120 lines
+contributing.py pages --root ROOT          docs/ has at most 350 KiB
 contributing.py glossary --root ROOT       each row of docs/glossary.md names a file that exists, and which has the names of the row's word
 contributing.py abandoned --root ROOT      no file has a name that docs/glossary.md lists as abandoned
 """
@@ -12,7 +13,7 @@ import re
 import sys
 from pathlib import Path
 
-MOST_LINES, MOST_COLUMNS, MOST_LINES_OF_README = 60, 140, 120
+MOST_LINES, MOST_COLUMNS, MOST_LINES_OF_README, MOST_KIB_OF_DOCS = 60, 140, 120, 350
 FOLDERS = ("deque", "scheduler", "models")
 
 
@@ -41,6 +42,13 @@ def readme_problems(text):
     lines = text.count("\n")
     if lines > MOST_LINES_OF_README:
         yield f"{lines} lines, more than {MOST_LINES_OF_README}: a page of docs/ says the rest"
+
+
+def pages_problems(root):
+    sizes = {path: path.stat().st_size for path in (root / "docs").rglob("*") if path.is_file()}
+    if sum(sizes.values()) > MOST_KIB_OF_DOCS * 1024:
+        largest = ", ".join(f"{path.name} {size // 1024}" for path, size in sorted(sizes.items(), key=lambda entry: -entry[1])[:3])
+        yield f"docs/ has {sum(sizes.values()) / 1024:.0f} KiB, more than {MOST_KIB_OF_DOCS}; the largest: {largest}"
 
 
 def glossary_rows(text):
@@ -102,6 +110,7 @@ def abandoned_problems(text, root):
 PROBLEMS = {
     "contributing": lambda text, root: contributing_problems(text),
     "readme": lambda text, root: readme_problems(text),
+    "pages": lambda text, root: pages_problems(root),
     "glossary": glossary_problems,
     "abandoned": abandoned_problems,
 }
@@ -112,7 +121,7 @@ def main():
     parser.add_argument("what", choices=list(PROBLEMS))
     parser.add_argument("--root", type=Path, required=True)
     arguments = parser.parse_args()
-    page = {"contributing": "docs/CONTRIBUTING.md", "readme": "README.md"}.get(arguments.what, "docs/glossary.md")
+    page = {"contributing": "docs/CONTRIBUTING.md", "readme": "README.md", "pages": "docs/index.md"}.get(arguments.what, "docs/glossary.md")
     text = (arguments.root / page).read_text()
     problems = list(PROBLEMS[arguments.what](text, arguments.root.resolve()))
     for problem in problems:

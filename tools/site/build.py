@@ -40,8 +40,10 @@ def place_of(path):
     """Where the page of the project's file `path` is in the site, as a Markdown file or as HTML."""
     if path == "README.md":
         return "readme.md"
-    if path.startswith("docs/") and not path.startswith(("docs/check/", "docs/site/")):
+    if path.startswith("docs/"):
         return path[len("docs/"):]
+    if path.startswith("evidence/"):
+        return path
     if path.startswith("bench/results/"):
         return path[len("bench/"):]
     return None
@@ -93,7 +95,7 @@ class Site:
         path.write_text(text)
 
     def add_docs(self):
-        for path in [self.root / "README.md", *sorted((self.root / "docs").rglob("*")),
+        for path in [self.root / "README.md", *sorted((self.root / "docs").rglob("*")), *sorted((self.root / "evidence").rglob("*")),
                      *sorted((self.root / "bench/results").rglob("*"))]:
             name = path.relative_to(self.root).as_posix()
             place = place_of(name)
@@ -175,7 +177,7 @@ def add_gallery(site, counterexamples):
     for path, title, lines, cases in corpus(site.root):
         name = path.stem
         for case in cases:
-            if f"corpus/{case}\n" not in history:
+            if f"corpus/{case}`" not in history:
                 raise Problem(f"docs/history.md does not tell of corpus/{case}")
         page = [f"# {title}", ""]
         for case in cases:
@@ -214,7 +216,7 @@ def replace_search(work, root):
     if not index["docs"]:
         raise Problem("the index of the search is empty")
     (site / "search/search_index.js").write_text(f"const search_index = {json.dumps(index)};\n")
-    shutil.copyfile(root / "docs/site/search.js", site / "search/main.js")
+    shutil.copyfile(root / "tools/site/search.js", site / "search/main.js")
     for page in site.rglob("*.html"):
         text = page.read_text()
         scripts = re.search(r'<script src="([^"]*)search/main.js" defer></script>', text)
@@ -242,7 +244,7 @@ def main():
         add_gallery(site, arguments.counterexamples)
         site.add_sources()
         for name, folder in {"mkdocs.yml": work, "hooks.py": work, "site.css": site.pages}.items():
-            shutil.copyfile(site.root / "docs/site" / name, folder / name)
+            shutil.copyfile(site.root / "tools/site" / name, folder / name)
         run_mkdocs(work)
         replace_search(work, site.root)
     except Problem as problem:
