@@ -17,6 +17,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import reference
+
 CORPUS = "models/cases/corpus"
 PAGE = """<!DOCTYPE html>
 <!-- SPDX-License-Identifier: MIT -->
@@ -202,6 +204,18 @@ def add_gallery(site, counterexamples):
     site.write("gallery/index.md", "\n".join(index) + "\n")
 
 
+def add_reference(site):
+    """The page that leads to the reference, which is made where there is Doxygen."""
+    lines = ["# Reference", ""]
+    if reference.is_possible():
+        reference.make(site.root, site.pages / "reference")
+        lines += ["What the comments in the headers say of each class and function: [classes](reference/annotated.html) and",
+                  "[functions](reference/namespacerunq.html)."]
+    else:
+        lines += ["It is made of the comments in the headers by Doxygen, which was not installed where this site was made."]
+    site.write("reference.md", "\n".join(lines) + "\n")
+
+
 def run_mkdocs(work):
     done = subprocess.run(["mkdocs", "build", "--quiet", "--config-file", work / "mkdocs.yml"], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
@@ -242,12 +256,13 @@ def main():
     try:
         site.add_docs()
         add_gallery(site, arguments.counterexamples)
+        add_reference(site)
         site.add_sources()
         for name, folder in {"mkdocs.yml": work, "hooks.py": work, "site.css": site.pages}.items():
             shutil.copyfile(site.root / "tools/site" / name, folder / name)
         run_mkdocs(work)
         replace_search(work, site.root)
-    except Problem as problem:
+    except (Problem, reference.Problem) as problem:
         print(f"docs: {problem}", file=sys.stderr)
         return 1
     count = sum(1 for _ in (work / "site").rglob("*.html"))
