@@ -14,7 +14,6 @@ from failing import fail
 from replay import options_of, pinned_graphs, replay
 
 HERE = pathlib.Path(__file__).resolve().parent
-COUNTS = HERE.parent / "cases/queues/chase_lev/pinned.txt"
 # The threads of each case, and whether its deque is bounded. Together they call every operation that is proved, grow, find no
 # room, and race for the last element with one thief and with two.
 CASES = {
@@ -43,7 +42,7 @@ class Case:
     def __init__(self, name):
         self.title = f"chase_lev/{name}"
         self.threads, self.bounded = CASES[name]
-        self.graphs = pinned_graphs(COUNTS, self.title)
+        self.graphs = pinned_graphs(self.title)
 
 
 class Access:

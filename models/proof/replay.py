@@ -22,8 +22,8 @@ import time
 from failing import fail
 
 HERE = pathlib.Path(__file__).resolve().parent
-CASES_FOLDER = HERE.parent / "cases/queues/ring"
-SCRIPTS = (CASES_FOLDER / "owner_vs_thieves.cpp").read_text()
+COUNTS = HERE.parent / "cases/pinned.txt"
+SCRIPTS = (HERE.parent / "cases/queues/ring/owner_vs_thieves.cpp").read_text()
 SCRIPT = re.compile(
     r'add_case<script<(?:ring|object)_of<(\d+)((?:[^<>]|<[^<>]*>)*)>, ([^>]*)>>\(\{\s*\.name = "ring/(\w+)"'
 )
@@ -100,11 +100,11 @@ def can_be_replayed(script):
     return not re.search(r"uint8_t|narrow|, [1-9]", script[2])
 
 
-def pinned_graphs(counts, name):
-    """How many graphs a folder's pinned.txt says that a case has."""
-    pinned = re.search(rf"^{name} (\d+)$", counts.read_text(), re.M)
+def pinned_graphs(name):
+    """How many graphs a case has."""
+    pinned = re.search(rf"^{name} (\d+)$", COUNTS.read_text(), re.M)
     if not pinned:
-        fail(f"{counts.name} does not say how many graphs {name} has")
+        fail(f"{COUNTS.name} does not say how many graphs {name} has")
     return int(pinned[1])
 
 
@@ -123,7 +123,7 @@ class Case:
             moves, task = moves_of(text, own, task)
             self.moves.append(moves)
         self.finish = [Move("r", ring) for ring in range(self.threads)]
-        self.graphs = pinned_graphs(CASES_FOLDER / "pinned.txt", self.title)
+        self.graphs = pinned_graphs(self.title)
 
 
 def graphs_of(case, worker, module):

@@ -69,7 +69,7 @@ def main():
                "[ring.push.publish]: its row says release, ring.hpp says seq_cst", "./kit verify --update-ledger",
                "the lines of ring.hpp are not those that were proved", "./kit prove --update-table",
                "models/cases/queues/ring/ring.mutants:", "what follows from deque/include/runq/ring.hpp",
-               "pinned.txt of ", "local_queue, ring", "docs/proof.md")
+               "pins of ", "local_queue, ring", "docs/proof.md")
         assert "nothing else" not in said
 
         # A name: its row, and the new one has none.

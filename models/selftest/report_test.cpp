@@ -122,7 +122,8 @@ class judgements : public testing::Test {
  protected:
   judgements() {
     fs::create_directories(dir_ / "ring");
-    std::ofstream(dir_ / "ring/pinned.txt") << "ring/pinned 7\nring/other 8\n";
+    fs::create_directories(dir_ / "cases");
+    pin("ring/pinned 7\nring/other 8\n");
   }
   // `glob`: the cases that were asked for; of those that are pinned all must have run.
   said judge(std::vector<job> jobs, const std::string& glob = "ring/pinned of another run") {
@@ -136,7 +137,7 @@ class judgements : public testing::Test {
     for (const auto& [name, killers] : mutants_) {
       m.mutants.push_back({"ring/" + name, {}, "", "", "", killers});
     }
-    pinned_facts pinned({{"ring", {dir_ / "ring", "", ""}}});
+    pinned_facts pinned({{"ring", {dir_ / "ring", "", ""}}}, dir_);
     pinned_ledger orders({{"ring", {dir_ / "ring", "", "ring.hpp"}}}, dir_, dir_);
     report judge(o, m, pinned, orders);
     testing::internal::CaptureStdout();
@@ -173,7 +174,10 @@ class judgements : public testing::Test {
     EXPECT_EQ(s.page["totals"]["failed"], failed);
   }
 
-  [[nodiscard]] std::string pinned() const { return read_file(dir_ / "ring/pinned.txt"); }
+  void pin(const std::string& counts) const { std::ofstream(dir_ / "cases/pinned.txt") << counts; }
+  [[nodiscard]] std::string pinned() const { return read_file(dir_ / "cases/pinned.txt"); }
+  void write_table(const std::string& text) const { std::ofstream(dir_ / "ring/ring.mutants") << text; }
+  [[nodiscard]] std::string table() const { return read_file(dir_ / "ring/ring.mutants"); }
 
   own_folder folder_;
   const fs::path dir_ = folder_.path();
@@ -242,19 +246,6 @@ TEST_F(judgements, a_pinned_case_that_did_not_run_fails) {
                  0);
 }
 
-TEST_F(judgements, a_pinned_mutant_that_no_table_has_fails_and_is_forgotten) {
-  std::ofstream(dir_ / "ring/pinned.txt") << "ring/pinned 7\ngone: ring/pinned (lost)\nof_pinned: ring/pinned (lost)\n";
-  const job j = search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"));
-  const said s = judge({j}, "ring/*");
-  expect_all_say(s, 1, 1, 1);
-  EXPECT_NE(s.text.find("ring/gone"), std::string::npos) << s.text;
-  options o;
-  o.pin = true;
-  o.case_glob = "ring/*";
-  expect_all_say(judge({j}, o), 1, 1, 0);
-  EXPECT_TRUE(pinned().ends_with("ring/pinned 7\nof_pinned: ring/pinned (lost)\n")) << pinned();
-}
-
 // Relacy's number of executions follows from its limit, so that it is not pinned; how far it came is said.
 TEST_F(judgements, a_search_by_relacy_says_its_bound_and_is_not_pinned) {
   job j = search("ring/pinned", "relacy", "widening", found("none", "bounded"));
@@ -270,14 +261,12 @@ TEST_F(judgements, a_search_by_relacy_says_its_bound_and_is_not_pinned) {
 }
 
 TEST_F(judgements, an_update_of_some_counts_keeps_the_others) {
-  std::ofstream(dir_ / "ring/pinned.txt") << "# The head of the file.\n## A note.\nring/other 8 +2\nring/pinned 6\n"
-                                             "of_other: ring/other (lost)\n";
+  pin("# The head of the file.\nall_empty/other 1\n## A note.\nring/other 8 +2\nring/pinned 6\n");
   options o;
   o.pin = true;
   o.case_glob = "ring/pinned";
   judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}, o);
-  EXPECT_TRUE(pinned().ends_with("## A note.\nring/other 8 +2\nring/pinned 7\nof_other: ring/other (lost)\n"))
-      << pinned();
+  EXPECT_TRUE(pinned().ends_with("\n\nall_empty/other 1\n\n## A note.\nring/other 8 +2\nring/pinned 7\n")) << pinned();
 }
 
 TEST_F(judgements, an_update_forgets_cases_that_are_gone_also_the_last_of_a_stem) {
@@ -296,7 +285,7 @@ TEST_F(judgements, blocked_executions_are_pinned_too) {
   const said s = judge({search("ring/pinned", "exact", "exhaustive", result)});
   expect_all_say(s, 0, 1, 1);
   EXPECT_NE(s.text.find("explored 7 +3 graphs, pinned are 7"), std::string::npos) << s.text;
-  std::ofstream(dir_ / "ring/pinned.txt") << "ring/pinned 7 +3\n";
+  pin("ring/pinned 7 +3\n");
   expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", result)}), 1, 1, 0);
   expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}), 0, 1, 1);
 }
@@ -391,26 +380,30 @@ TEST_F(judgements, every_case_has_a_mutant_of_its_own_or_says_what_it_is_kept_fo
 }
 
 TEST_F(judgements, who_kills_a_mutant_is_pinned) {
-  std::ofstream(dir_ / "ring/pinned.txt")
-      << "changed: ring/a (?)\nchanged: ring/b (lost)\nof_other: ring/other (lost)\n";
+  const std::string head = "# A table.\n\n=== changed\n# What is wrong.\nfile: runq/ring.hpp\n";
+  const std::string rest =
+      "--- old\nkilled by: nobody, which is code\n--- new\n--- old\n\n--- new\n\n\n"
+      "=== of_other\nfile: runq/ring.hpp\nkilled by: ring/other (lost)\n--- old\na\n--- new\n";
+  write_table(head + "killed by: ring/a (?)\nkilled by: ring/b (lost)\n" + rest);
   job j = source_mutant_of({{"ring/a", "?"}, {"ring/b", "lost"}},
                            {{"ring/a", "data race"}, {"ring/b", "none"}, {"ring/c", "cut off"}, {"ring/d", "lost"}});
   options o;
   o.case_glob = "ring/pinned of another run";
   o.pin = true;
   expect_all_say(judge({j}, o), 0, 0, 0);
-  EXPECT_TRUE(pinned().ends_with("changed: ring/a (data race)\nchanged: ring/d (lost)\nof_other: ring/other (lost)\n"))
-      << pinned();
+  EXPECT_EQ(table(), head + "killed by: ring/a (data race)\nkilled by: ring/d (lost)\n" + rest);
 }
 
 TEST_F(judgements, what_kills_a_mutant_is_a_case_and_how_it_fails) {
-  std::ofstream(dir_ / "ring/pinned.txt") << "changed: ring/owner_vs_thieves\n";
-  EXPECT_EXIT(pinned_facts({{"ring", {dir_ / "ring", "", ""}}}), testing::ExitedWithCode(2),
-              "a case and how it fails, .* not by ring/owner_vs_thieves");
+  write_table("=== changed\nkilled by: ring/owner_vs_thieves\n--- old\n");
+  EXPECT_EXIT(pinned_facts({{"ring", {dir_ / "ring", "", ""}}}, dir_), testing::ExitedWithCode(2),
+              "killed by a case, which fails somehow, .* not by ring/owner_vs_thieves");
 }
 
 TEST_F(judgements, the_pins_of_a_mutant_are_read_with_the_manifest) {
-  std::ofstream(dir_ / "ring/pinned.txt") << "changed: ring/a (data race)\nchanged: local_queue/b (lost)\n";
+  write_table(
+      "=== changed\nkilled by: ring/a (data race)\nkilled by: local_queue/b (lost)\n--- old\n--- new\n=== new\n--- "
+      "old\n");
   std::ofstream(dir_ / "manifest.tsv") << "cases\tring\t" << (dir_ / "ring").string() << "\tcases_ring.so\n"
                                        << "mutant\tring/changed\tvariants_ring\tmodules\tstatus\tring.mutants\n"
                                        << "mutant\tring/new\tvariants_ring\tmodules\tstatus\tring.mutants\n";
@@ -455,10 +448,10 @@ TEST(searches, the_effort_is_what_is_pinned) {
   const own_folder folder;
   const fs::path& dir = folder.path();
   fs::create_directories(dir / "ring");
-  std::ofstream(dir / "ring/pinned.txt") << "ring/a 100 +50\nring/b 9\nchanged: ring/a (lost)\n";
   fs::create_directories(dir / "cases");
+  std::ofstream(dir / "cases/pinned.txt") << "ring/a 100 +50\nring/b 9\n";
   std::ofstream(dir / "cases/ledger.json") << R"({"ring": [{}, {}]})";
-  const pinned_facts pinned({{"ring", {dir / "ring", "", ""}}});
+  const pinned_facts pinned({{"ring", {dir / "ring", "", ""}}}, dir);
   const pinned_ledger orders({{"ring", {dir / "ring", "", "ring.hpp"}}}, dir, dir);
   std::vector<job> jobs{search("ring/a", "exact", "exhaustive", {}), search("ring/a", "relacy", "widening", {}),
                         ledger("ring", {}), search("ring/b", "relacy", "random", {}), must_fail("ring/b", "m", "lost")};

@@ -152,7 +152,7 @@ def follows(root, headers):
         short = header[header.index("runq/"):]
         stems = list(including(root, short))
         if stems:
-            yield f"pinned.txt of {', '.join(stems)}, whose cases include {short}: counts and killers may be others"
+            yield f"pins of {', '.join(stems)}, whose cases include {short}: counts and killers may be others"
         pages = [page.relative_to(root).as_posix() for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
                  if page.exists() and page.name not in ("CHANGELOG.md", "memory-orders.md") and short.rsplit("/", 1)[1] in page.read_text()]
         if pages:

@@ -211,7 +211,7 @@ int main(int argc, char** argv) {
   if (o.list) return list(cases);
 
   catch_interrupt();
-  pinned_facts pinned(m.cases);
+  pinned_facts pinned(m.cases, m.models_dir);
   pinned_ledger ledger(m.cases, m.models_dir, m.evidence_dir);
   report judge(o, m, pinned, ledger);
   if (o.shows_one()) return show_one(o, m, cases, judge);

@@ -7,6 +7,7 @@ A table has a block for each mutant: its name; what the bug is; the file that it
     === takes_all
     # A thief takes all tasks instead of half.
     file: runq/ring.hpp
+    killed by: ring/push_vs_steal (check failed)
     --- old
     text that the file contains exactly once
     --- new
@@ -14,12 +15,9 @@ A table has a block for each mutant: its name; what the bug is; the file that it
 
 `models/cases/*/<stem>/<stem>.mutants` are about shipped headers. `breaks: ring/pop_takes_the_oldest` names laws of the property
 suites that must fail (proptests/mutants/laws.py). A mutant that changes more than functions' bodies says `module: its own`
-(mutant_variants.py). Which cases notice is not written here but seen by `./kit verify`, and pinned beside the table, in pinned.txt:
-
-    takes_all: ring/push_vs_steal (check failed)
-
-The cases are searched that stand in the same sources as the pinned ones; if none is pinned, all cases of the folder, unless
-laws must notice the mutant: then no case is.
+(mutant_variants.py). Which cases notice, `killed by`, is what `./kit verify` has seen, and `--pin` writes it: a line for each case.
+The cases are searched that stand in the same sources as these; if there is none, all cases of the folder, unless laws must notice
+the mutant: then no case is.
 
 `models/selftest/mutants/*.mutants` are about the checker (selftest/checker_mutants.py).
 
@@ -33,10 +31,10 @@ import pathlib
 import re
 import sys
 
-PIN = re.compile(r"^(\w+): ([a-z0-9_]+)/([a-z0-9_]+) \((.+)\)$", re.MULTILINE)
+KILLER = re.compile(r"^killed by: ([a-z0-9_]+/[a-z0-9_]+) \(.+\)$", re.MULTILINE)
 
-# One of a shipped header. `name` is "ring/takes_all"; `sources` are those of the cases that are searched.
-Mutant = collections.namedtuple("Mutant", "name table header laws apart changes")
+# One of a shipped header. `name` is "ring/takes_all"; `killers` are the cases that are pinned for it.
+Mutant = collections.namedtuple("Mutant", "name table header laws apart killers changes")
 
 
 def parse(text):
@@ -71,11 +69,11 @@ def mutants_of(cases_dir):
             sys.exit(f"{table}: the mutants of a folder stand in {stem}.mutants")
         for name, text in parse_table(table.read_text()):
             fields, changes = parse(text)
-            odd = sorted(set(fields) - {"file", "breaks", "module"})
+            odd = sorted(set(fields) - {"file", "breaks", "module", "killed by"})
             if odd or "file" not in fields or not changes or fields.get("module", "its own") != "its own":
-                sys.exit(f"{table}: {name} needs `file:` and a change, and may have `breaks:` and `module: its own`, but no {odd}")
+                sys.exit(f"{table}: {name} needs `file:` and a change, and may have `breaks:`, `module: its own` and `killed by:`, but no {odd}")
             found.append(Mutant(f"{stem}/{name}", table, fields["file"], fields.get("breaks", "").split(), "module" in fields,
-                                changes))
+                                KILLER.findall(text.split("\n--- old\n")[0]), changes))
     names = [mutant.name for mutant in found]
     if len(names) != len(set(names)):
         sys.exit(f"two mutants have one name: {sorted(name for name in set(names) if names.count(name) != 1)}")
@@ -91,14 +89,9 @@ def sources_of_cases(cases_dir):
 def searched(cases_dir):
     """(mutant, sources of the cases that are searched for it); mutants that only laws must notice are left out."""
     mutants, sources = mutants_of(cases_dir), sources_of_cases(cases_dir)
-    killers = collections.defaultdict(list)
-    for table in {mutant.table for mutant in mutants}:
-        pinned = table.parent / "pinned.txt"
-        for name, stem, case, _ in PIN.findall(pinned.read_text()) if pinned.exists() else []:
-            killers[f"{table.parent.name}/{name}"].append(f"{stem}/{case}")
     for mutant in mutants:
-        if mutant.name in killers or not mutant.laws:
-            chosen = dict.fromkeys(sources[case] for case in killers[mutant.name] if case in sources)
+        if mutant.killers or not mutant.laws:
+            chosen = dict.fromkeys(sources[case] for case in mutant.killers if case in sources)
             yield mutant, list(chosen) or sorted(mutant.table.parent.glob("*.cpp"))
 
 

@@ -22,7 +22,7 @@ OPTION("--html", "DIR", "", value(o.html_dir), "write an index, and the countere
 OPTION("--jobs", "N", "", value(o.jobs)->check(CLI::Range(1, 1024)), "processes at the same time: searches, or parts of one search (default: processors)")
 OPTION("--shard", "I/N", "", value(o.shard), "make only the I-th of N shares of the searches; needs --json FILE")
 OPTION("--merge", "FILES", "", value(o.merge)->expected(-1), "judge the JSON files of all shares, as if one machine had made all searches")
-OPTION("--pin", "", "", flag(o.pin), "pin what is seen (models/cases/*/<stem>/pinned.txt), once you know why it changed: how many executions each case has, and which cases notice each mutant, and how. First it says what else has to change with a changed header")
+OPTION("--pin", "", "", flag(o.pin), "pin what is seen (in models/cases/pinned.txt and the tables of mutants), once you know why it changed: how many executions each case has, and which cases notice each mutant, and how. First it says what else has to change with a changed header")
 OPTION("--update-ledger", "", "", flag(o.update_ledger), "pin the order ledger (models/cases/ledger.json), and write evidence/memory-orders.md again")
 KIT_OPTION("--consequences", "", "consequences", , "instead: only say what else has to change with a changed header: mutants that no longer apply, rows of the ledger, lines of the proof, names of operations, texts that quote it")
 KIT_OPTION("--field", "[GLOB...]", "field", , "instead: check the structures of other libraries that evidence/field.md tells of, as they are installed, and compare with that page; --field --help for the options")

@@ -53,12 +53,10 @@ An order that became redundant was weakened one step further, until something fa
 no row. A row says nothing about programs larger than the models: see [limits](../docs/limits.md).
 )";
 
-constexpr const char* facts_head =
-    R"(# What `./kit verify` saw: the executions of each case, and +blocked ones; and which cases notice each mutant, and how. A
-# change is a failure until it is explained; then: ./kit verify --pin
+constexpr const char* counts_head =
+    R"(# What `./kit verify` saw: the executions of each case, and +blocked ones. Which cases notice a mutant stands in its table,
+# <stem>/<stem>.mutants. A change is a failure until it is explained; then: ./kit verify --pin
 )";
-
-[[nodiscard]] std::string file_of(const stem_cases& stem) { return (fs::path(stem.dir) / "pinned.txt").string(); }
 
 // "ring/push_vs_steal 20 +3"
 [[nodiscard]] std::pair<std::string, explored> count_in(const std::string& line) {
@@ -74,11 +72,70 @@ constexpr const char* facts_head =
 [[nodiscard]] std::pair<std::string, std::string> killer_in(const std::string& file, const std::string& text) {
   const std::size_t open = text.find(" (");
   if (open == std::string::npos || text.back() != ')' || text.size() <= open + 3) {
-    usage_error(file + ": a mutant is followed by a case and how it fails, as ring/push_vs_steal (data race), not by " +
+    usage_error(file +
+                ": a mutant is killed by a case, which fails somehow, as ring/push_vs_steal (data race), not by " +
                 text + "; with (?) for how, ./kit verify --mutant NAME --pin writes what it sees");
   }
   return {text.substr(0, open), text.substr(open + 2, text.size() - open - 3)};
 }
+
+// A stem's table of mutants, line by line. A mutant's block has its name, what is said of it, and its changes.
+class table_lines {
+ public:
+  explicit table_lines(const stem_cases& stem)
+      : file_((fs::path(stem.dir) / (fs::path(stem.dir).filename().string() + ".mutants")).string()) {
+    std::ifstream in(file_);
+    for (std::string line; std::getline(in, line);) lines_.push_back(std::move(line));
+  }
+
+  // Calls `killed(mutant, killer)` for each killer.
+  void read(const auto& killed) const {
+    walk([&](const std::string& mutant, const std::string& line, place at) {
+      if (at == place::killer) killed(mutant, killer_in(file_, line.substr(killed_by.size())));
+    });
+  }
+
+  // Writes the table with these killers of each mutant, unless it has them.
+  void write(const auto& killers_of) const {
+    std::string before;
+    std::string after;
+    walk([&](const std::string& mutant, const std::string& line, place at) {
+      before += line + "\n";
+      if (at == place::killer) return;
+      if (at == place::first_change) {
+        for (const auto& [name, how] : killers_of(mutant)) after += fmt::format("{}{} ({})\n", killed_by, name, how);
+      }
+      after += line + "\n";
+    });
+    if (after != before) std::ofstream(file_) << after;
+  }
+
+ private:
+  enum class place { killer, first_change, other };
+  static constexpr std::string_view killed_by = "killed by: ";
+  static constexpr std::string_view begin_of_block = "=== ";
+
+  void walk(const auto& see) const {
+    std::string mutant;
+    bool in_change = true;
+    for (const std::string& line : lines_) {
+      place at = place::other;
+      if (line.starts_with(begin_of_block)) {
+        mutant = line.substr(begin_of_block.size());
+        in_change = false;
+      } else if (!in_change && line.starts_with(killed_by)) {
+        at = place::killer;
+      } else if (!in_change && line == "--- old") {
+        at = place::first_change;
+        in_change = true;
+      }
+      see(mutant, line, at);
+    }
+  }
+
+  std::string file_;
+  std::vector<std::string> lines_;
+};
 
 }  // namespace
 
@@ -88,20 +145,24 @@ std::string to_text(const explored& e) {
   return e.blocked == 0 ? std::to_string(e.executions) : fmt::format("{} +{}", e.executions, e.blocked);
 }
 
-pinned_facts::pinned_facts(std::map<std::string, stem_cases> stems) : stems_(std::move(stems)) {
+pinned_facts::pinned_facts(std::map<std::string, stem_cases> stems, const std::string& models_dir)
+    : stems_(std::move(stems)), file_(models_dir + "/cases/pinned.txt") {
+  read_counts();
   for (const auto& [stem, of_stem] : stems_) {
-    const std::string file = file_of(of_stem);
-    std::ifstream in(file);
-    for (std::string line; std::getline(in, line);) {
-      if (line.starts_with("##")) notes_[stem] += line + "\n";
-      if (line.empty() || line[0] == '#') continue;
-      const std::size_t colon = line.find(": ");
-      if (colon == std::string::npos) {
-        counts_.insert(count_in(line));
-      } else {
-        killers_[stem + "/" + line.substr(0, colon)].push_back(killer_in(file, line.substr(colon + 2)));
-      }
-    }
+    table_lines(of_stem).read([&, &stem = stem](const std::string& mutant, std::pair<std::string, std::string> killer) {
+      killers_[stem + "/" + mutant].push_back(std::move(killer));
+    });
+  }
+}
+
+void pinned_facts::read_counts() {
+  std::ifstream in(file_);
+  std::string notes;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("##")) notes += line + "\n";
+    if (line.empty() || line[0] == '#') continue;
+    const auto& [name, count] = *counts_.insert(count_in(line)).first;
+    if (!notes.empty()) notes_[stem_of(name)] = std::exchange(notes, "");
   }
 }
 
@@ -121,26 +182,23 @@ pinned_facts::killers pinned_facts::killers_of(const std::string& mutant) const 
   return it == killers_.end() ? killers{} : it->second;
 }
 
-std::vector<std::string> pinned_facts::killed_mutants() const {
-  std::vector<std::string> all;
-  for (const auto& [mutant, by] : killers_) all.push_back(mutant);
-  return all;
+std::string pinned_facts::counts_text() const {
+  std::string text = counts_head;
+  std::string last;
+  for (const auto& [name, count] : counts_) {
+    const std::string stem = stem_of(name);
+    if (stem != last) text += "\n" + (notes_.contains(stem) ? notes_.at(stem) : "");
+    text += fmt::format("{} {}\n", name, to_text(count));
+    last = stem;
+  }
+  return text;
 }
 
 void pinned_facts::write() const {
-  std::map<std::string, std::string> files;
+  std::ofstream(file_) << counts_text();
   for (const auto& [stem, of_stem] : stems_) {
-    if (fs::exists(file_of(of_stem))) files[stem];  // even if nothing is left for it
-  }
-  for (const auto& [name, count] : counts_) files[stem_of(name)] += fmt::format("{} {}\n", name, to_text(count));
-  for (const auto& [mutant, by] : killers_) {
-    const std::string stem = stem_of(mutant);
-    for (const auto& [name, how] : by) {
-      files[stem] += fmt::format("{}: {} ({})\n", mutant.substr(stem.size() + 1), name, how);
-    }
-  }
-  for (const auto& [stem, lines] : files) {
-    std::ofstream(file_of(stems_.at(stem))) << facts_head << (notes_.contains(stem) ? notes_.at(stem) : "") << lines;
+    table_lines(of_stem).write(
+        [&, &stem = stem](const std::string& mutant) { return killers_of(stem + "/" + mutant); });
   }
 }
 

@@ -28,15 +28,16 @@ struct explored {
 /// "12", or "12 +3" with three blocked ones.
 [[nodiscard]] std::string to_text(const explored& e);
 
-/// models/cases/*/<stem>/pinned.txt: what was seen of a stem's cases, a line "<case> <executions>[ +<blocked>]" for
-/// each, and of its mutants, a line "<mutant>: <case> (<how it fails>)" for each case that notices one. Lines that
-/// begin with "##" are notes, as on why a count has changed; they stay.
+/// What was seen of the cases, in models/cases/pinned.txt: a line "<case> <executions>[ +<blocked>]" for each. Before
+/// the first line of a stem, lines that begin with "##" are notes, as on why a count has changed; they stay. And who
+/// kills the mutants, in their tables (<stem>/<stem>.mutants): a line "killed by: <case> (<how it fails>)" for each
+/// case that notices one.
 class pinned_facts {
  public:
   /// The cases that notice a mutant, in the order of the file, and how each fails.
   using killers = std::vector<std::pair<std::string, std::string>>;
 
-  explicit pinned_facts(std::map<std::string, stem_cases> stems);
+  pinned_facts(std::map<std::string, stem_cases> stems, const std::string& models_dir);
   /// Of the case "ring/push_vs_steal".
   [[nodiscard]] std::optional<explored> count_of(const std::string& name) const;
   void set_count(const std::string& name, explored count) { counts_[name] = count; }
@@ -45,11 +46,14 @@ class pinned_facts {
   /// Of the mutant "ring/takes_all"; empty if none are pinned.
   [[nodiscard]] killers killers_of(const std::string& mutant) const;
   void set_killers(const std::string& mutant, killers seen) { killers_[mutant] = std::move(seen); }
-  [[nodiscard]] std::vector<std::string> killed_mutants() const;
   void write() const;
 
  private:
+  void read_counts();
+  [[nodiscard]] std::string counts_text() const;
+
   std::map<std::string, stem_cases> stems_;
+  std::string file_;
   std::map<std::string, explored> counts_;
   std::map<std::string, killers> killers_;
   std::map<std::string, std::string> notes_;  ///< by stem

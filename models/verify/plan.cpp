@@ -263,7 +263,7 @@ void plan_proofs(const manifest& m, std::vector<job>& jobs) {
 
 // What is pinned of the mutants.
 void read_killers(manifest& m) {
-  const pinned_facts pinned(m.cases);
+  const pinned_facts pinned(m.cases, m.models_dir);
   for (source_mutant& mutant : m.mutants) {
     for (const auto& [name, how] : pinned.killers_of(mutant.name)) mutant.killers.emplace(name, how);
   }

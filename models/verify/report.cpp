@@ -200,17 +200,6 @@ void report::judge_pinned_that_did_not_run() {
       problem(name, "FAIL it is pinned, but did not run: is its case gone? Then ./kit verify --pin");
     }
   }
-  std::set<std::string> there;
-  for (const source_mutant& mutant : manifest_.mutants) there.insert(mutant.name);
-  for (const std::string& name : pinned_.killed_mutants()) {
-    if (!options_.wants(name) || there.contains(name)) continue;
-    if (options_.pin) {
-      pinned_.set_killers(name, {});
-    } else {
-      problem(name,
-              "FAIL it is pinned who kills it, but no table has such a mutant; is it gone? Then ./kit verify --pin");
-    }
-  }
 }
 
 void report::judge_names() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Checks the banner of a single header: the version, the licence, and for every queue in it the number of
-# cases that the queue's pinned.txt has: banner.sh HEADER VERSION CASES
+# cases that pinned.txt has of it: banner.sh HEADER VERSION CASES
 set -eu
 
 must_say() { grep -q -e "$1" "$header" || { echo "$header does not say: $1"; exit 1; }; }
@@ -12,8 +12,8 @@ must_say '^// Permission is hereby granted'
 queues=$(sed -n 's,^// ---- runq/\(.*\)\.hpp$,\1,p' "$header")
 checked=0
 for queue in $queues; do
-  if [ ! -e "$3/$queue/pinned.txt" ]; then continue; fi
-  must_say "^//   $queue: $(grep -c "^$queue/" "$3/$queue/pinned.txt") cases, each searched to its end"
+  if [ ! -e "$3/queues/$queue" ]; then continue; fi
+  must_say "^//   $queue: $(grep -c "^$queue/" "$3/pinned.txt") cases, each searched to its end"
   checked=$((checked + 1))
 done
 [ "$checked" -gt 0 ] || { echo "$header names no queue"; exit 1; }

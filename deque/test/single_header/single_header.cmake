@@ -9,7 +9,7 @@ foreach(name IN LISTS single_stems ITEMS all)
                    "-DINCLUDE=${single_header_dir}" "-DSOURCE=${source}" -DEXCEPTIONS=ON -P "${compile_check_script}")
   add_test(NAME single_header_banner_${name}
            COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/test/single_header/banner.sh" "${single_header_dir}/runq_${name}.hpp"
-                   "${PROJECT_VERSION}" "${PROJECT_SOURCE_DIR}/models/cases/queues")
+                   "${PROJECT_VERSION}" "${PROJECT_SOURCE_DIR}/models/cases")
   set_tests_properties(single_header_alone_${name} single_header_banner_${name} PROPERTIES LABELS "unit;compile")
 endforeach()
 

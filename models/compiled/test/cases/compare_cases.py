@@ -17,6 +17,9 @@ import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
+
+COUNTS = Path(__file__).resolve().parents[3] / "cases/pinned.txt"
 
 
 def run(command, **more):
@@ -72,8 +75,7 @@ def main():
     folder_of_lists = tempfile.TemporaryDirectory()
     executed = os.path.join(folder_of_lists.name, "executed")
     for folder, module in (stem.split("=") for stem in o.stems):
-        with open(os.path.join(folder, "pinned.txt"), encoding="utf-8") as file:
-            pinned = re.findall(r"^(\S+/\S+) (\d+)", file.read(), re.MULTILINE)
+        pinned = re.findall(rf"^({os.path.basename(folder)}/\S+) (\d+)", COUNTS.read_text(encoding="utf-8"), re.MULTILINE)
         for case, count in pinned:
             if o.own_policy and o.own_policy in case:
                 print(f"     {case}: left out (--own-policy)")
