@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: MIT *)
 (* What the theorems rest on besides the definitions. prove.py fails unless the answer is "Closed under the global context". *)
 Require litmus fence_litmus.
-Require park_theorems park_request park_count park_header park_counterexamples.
+Require park_theorems park_request park_count park_care park_header park_counterexamples.
 Require deque_invariant deque_header deque_counterexamples deque_replay.
 Require Import ring invariant theorems sizes wrap header counterexamples replay.
 
@@ -63,12 +63,16 @@ Definition everything :=
    park_request.while_a_request_stands_no_processor_is_idle, park_request.one_thread_holds_the_lock,
    park_count.the_count_is_of_those_who_spin, park_count.who_looks_again_can_be_woken, park_count.the_count_is_this_number,
    park_header.sleeper_sees, park_header.submitter_sees, park_header.who_has_found_knows,
+   park_header.each_task_is_cared_for, park_header.no_task_waits, park_header.no_task_waits_when_all_rest,
+   park_care.who_gives_a_processor_up_heeds_a_request,
    park_theorems.a_look_finds_the_task, park_theorems.a_look_passes_one_place_at_a_time,
    park_theorems.a_submitter_reads_no_older_count,
    park_counterexamples.the_submitter_must_fence, park_counterexamples.the_sleeper_must_fence,
    park_counterexamples.who_dozes_must_fence, park_counterexamples.the_fences_forbid_these_runs,
    park_counterexamples.the_sleeper_must_look, park_counterexamples.who_has_found_must_wake,
    park_counterexamples.who_has_found_must_acquire_and_release, park_counterexamples.a_newer_request_must_not_be_hidden,
+   park_counterexamples.the_theorem_needs_the_fences, park_counterexamples.the_theorem_needs_acquire_and_release_of_found,
+   park_counterexamples.the_theorem_needs_what_found_asks,
    deque_counterexamples.the_header_forbids_these_runs, deque_counterexamples.the_header_allows_the_right_runs).
 
 Print Assumptions everything.

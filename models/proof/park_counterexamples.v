@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: MIT *)
 (* Runs of park after which a task is forgotten, each computed line by line. *)
-Require Import List Arith Bool.
-Require Import memory park park_header.
+Require Import List Arith Bool Lia.
+Require Import memory park park_theorems park_count park_care park_header.
 Import ListNotations.
 Open Scope list_scope.
 
@@ -104,3 +104,31 @@ Lemma a_newer_request_must_not_be_hidden :
   after (but found release 3 true) 0 0 1 hidden_request = nobody_cares /\
   after (shipped 3) 0 0 1 hidden_request = None.
 Proof. repeat split; reflexivity. Qed.
+
+(* ---- Each of these runs ends where the theorem of park_care.v does not hold: a task waits beside an idle processor, and nobody cares ---- *)
+Definition forgets_a_task (rules : protocol) : Prop :=
+  exists processors s p t, reachable rules first processors s /\
+    task s p t /\ p < places_looked_at rules /\ 0 < free s /\ forall i, ~ cares s p t i.
+Definition end_of (rules : protocol) (idle : nat) (todo : list (nat * action)) : state :=
+  match run rules (initial first idle) todo with Some s => s | None => initial first idle end.
+Lemma the_end_is_reachable rules idle todo : reachable rules first idle (end_of rules idle todo).
+Proof.
+  unfold end_of. destruct (run rules (initial first idle) todo) eqn:E; [| apply reachable_initial].
+  eapply run_reaches; [apply reachable_initial | exact E].
+Qed.
+Ltac it_forgets idle todo :=
+  match goal with |- forgets_a_task ?rules => exists idle, (end_of rules idle todo), 0, 1 end;
+  split; [apply the_end_is_reachable | split; [| split; [vm_compute; lia | split; [vm_compute; lia |]]]];
+  [ split; [eexists; split; vm_compute; reflexivity |
+            intros t' g L; destruct t' as [| [| t']]; [lia | lia |]; vm_compute; discriminate]
+  | intros [| [| [| [| [| i]]]]]; vm_compute; intuition lia ].
+
+Theorem the_theorem_needs_the_fences :
+  forgets_a_task (but submit_fence acq_rel 1 true) /\ forgets_a_task (but machine_idle_fence acq_rel 1 true) /\
+  forgets_a_task (but doze_fence acq_rel 1 true).
+Proof. split; [| split]; [it_forgets 0 submitter_first | it_forgets 0 submitter_first | it_forgets 0 dozer]. Qed.
+Theorem the_theorem_needs_acquire_and_release_of_found :
+  forgets_a_task (but found acquire 3 true) /\ forgets_a_task (but found release 3 true).
+Proof. split; it_forgets 0 stale_request. Qed.
+Theorem the_theorem_needs_what_found_asks : forgets_a_task (Protocol header 2 false).
+Proof. it_forgets 1 finds_one. Qed.

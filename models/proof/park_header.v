@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: MIT *)
 (* The memory orders of runq/protocol/park.hpp, and the lines of the machine, which park_tie.py compares with the header. *)
 Require Import List Arith String.
-Require Import memory park park_theorems park_request.
+Require Import memory park park_theorems park_request park_count park_care.
 Import ListNotations.
 Open Scope list_scope.
 Open Scope string_scope.
@@ -10,7 +10,7 @@ Definition header (x : site) : order :=
   match x with submit_fence | machine_idle_fence | doze_fence => seq_cst | found => acq_rel | _ => relaxed end.
 Definition shipped (places : nat) : protocol := Protocol header places true.
 
-(* Weakening a fence in `header`, or the order of found(), makes one of these fail. *)
+(* Weakening a fence in `header`, or the order of found(), makes one of these fail, and what rests on it. *)
 Lemma the_submitter_fences places : orders (shipped places) submit_fence = seq_cst.
 Proof. reflexivity. Qed.
 Lemma the_sleeper_fences places : orders (shipped places) machine_idle_fence = seq_cst.
@@ -21,6 +21,8 @@ Lemma who_has_found_acquires places : acquires (orders (shipped places) found) =
 Proof. reflexivity. Qed.
 Lemma who_has_found_releases places : releases (orders (shipped places) found) = true.
 Proof. reflexivity. Qed.
+Lemma who_has_found_asks places : found_submits (shipped places) = true.
+Proof. reflexivity. Qed.
 
 Definition sleeper_sees places first processors :=
   the_sleeper_sees_the_task _ first processors
@@ -30,6 +32,18 @@ Definition submitter_sees places first processors :=
     (the_submitter_fences places) (the_sleeper_fences places) (who_dozes_fences places).
 Definition who_has_found_knows places first processors :=
   who_has_found_knows_what_was_withdrawn _ first processors (who_has_found_acquires places) (who_has_found_releases places).
+Definition each_task_is_cared_for places first processors :=
+  a_task_is_cared_for _ first processors
+    (the_submitter_fences places) (the_sleeper_fences places) (who_dozes_fences places)
+    (who_has_found_acquires places) (who_has_found_releases places) (who_has_found_asks places).
+Definition no_task_waits places first processors :=
+  no_task_waits_beside_an_idle_processor _ first processors
+    (the_submitter_fences places) (the_sleeper_fences places) (who_dozes_fences places)
+    (who_has_found_acquires places) (who_has_found_releases places) (who_has_found_asks places).
+Definition no_task_waits_when_all_rest places first processors :=
+  when_all_rest_no_task_waits_beside_an_idle_processor _ first processors
+    (the_submitter_fences places) (the_sleeper_fences places) (who_dozes_fences places)
+    (who_has_found_acquires places) (who_has_found_releases places) (who_has_found_asks places).
 
 Definition order_name (o : order) : string :=
   match o with
