@@ -9,9 +9,9 @@ release.py --root ROOT --build DIR --out DIR
     OUT/NOTES.md                       what the changelog says of this version
     OUT/SHA256SUMS                     of all of these
 
-release.py --root ROOT --build DIR --try --out DIR
-    Makes them, unpacks the packages into a root of their own, compiles a program against the queues there and one against the
-    scheduler, runs both, and lets the checker say its version and judge a program.
+release.py --root ROOT --build DIR --out DIR --try PART...
+    Makes them, and unpacks the packages into a root of their own, which must be those of these parts. headers: compiles a program
+    against them, and runs it; scheduler: likewise; check: runq-check says its version, and judges a program.
 """
 import argparse
 import hashlib
@@ -106,50 +106,66 @@ def make(root, build, out):
     return version
 
 
-def check(out, version):
-    """The packages, in a root of their own."""
-    root = out / "a root"
-    packages = sorted(out.glob("*.deb"))
-    names = [run("dpkg-deb", "--field", package, "Package").strip() for package in packages]
-    for package in packages:
-        if run("dpkg-deb", "--field", package, "Version").strip() != version:
-            raise Problem(f"{package.name} is not of version {version}")
-        run("dpkg-deb", "--extract", package, root)
-    wanted = {"librunqkit-dev", "librunqkit-scheduler-dev", "runqkit-check"}
-    if set(names) != wanted:
-        raise Problem(f"packages {', '.join(names)}; expected {', '.join(sorted(wanted))}")
-    work = out / "programs"
-    work.mkdir()
-    for name, text in (("queues", QUEUES), ("scheduler", SCHEDULER), ("race", RACE)):
-        (work / f"{name}.cpp").write_text(text)
-    prefix = root / "usr"
-    compiled = ("g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", f"-I{prefix / 'include'}", "-pthread")
-    run(*compiled, work / "queues.cpp", "-o", work / "queues")
-    run(work / "queues")
+def try_headers(prefix, work, _version):
+    compile_and_run(prefix, work, "queues", QUEUES)
+
+
+def try_scheduler(prefix, work, _version):
     library = next(prefix.rglob("librunqkit_scheduler.a"), None)
     if library is None:
         raise Problem("librunqkit-scheduler-dev has no library")
-    run(*compiled, work / "scheduler.cpp", library, "-o", work / "scheduler")
-    run(work / "scheduler")
+    compile_and_run(prefix, work, "scheduler", SCHEDULER, library)
+
+
+def try_check(prefix, work, version):
     checker = prefix / "bin/runq-check"
     said = run(checker, "--version")
     if said != f"runq-check {version}\n":
         raise Problem(f"runq-check --version says {said!r}")
+    (work / "race.cpp").write_text(RACE)
     if "data race" not in run(checker, work / "race.cpp", expected=1, env={**os.environ, "CXX": "g++"}):
         raise Problem("runq-check does not find the race")
-    print(f"release: {', '.join(names)} work in a root of their own")
+
+
+PARTS = {"headers": ("librunqkit-dev", try_headers), "scheduler": ("librunqkit-scheduler-dev", try_scheduler),
+         "check": ("runqkit-check", try_check)}
+
+
+def compile_and_run(prefix, work, name, text, *libraries):
+    (work / f"{name}.cpp").write_text(text)
+    run("g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", f"-I{prefix / 'include'}", "-pthread", work / f"{name}.cpp", *libraries,
+        "-o", work / name)
+    run(work / name)
+
+
+def check(out, version, parts):
+    """The packages, in a root of their own."""
+    root, work = out / "a root", out / "programs"
+    work.mkdir()
+    names = set()
+    for package in sorted(out.glob("*.deb")):
+        names.add(run("dpkg-deb", "--field", package, "Package").strip())
+        if run("dpkg-deb", "--field", package, "Version").strip() != version:
+            raise Problem(f"{package.name} is not of version {version}")
+        run("dpkg-deb", "--extract", package, root)
+    wanted = {PARTS[part][0] for part in parts}
+    if names != wanted:
+        raise Problem(f"packages {', '.join(sorted(names))}; expected {', '.join(sorted(wanted))}")
+    for part in parts:
+        PARTS[part][1](root / "usr", work, version)
+    print(f"release: {', '.join(sorted(names))} work in a root of their own")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("--root", "--build", "--out"):
         parser.add_argument(name, type=lambda text: Path(text).resolve(), required=True)
-    parser.add_argument("--try", dest="trying", action="store_true")
+    parser.add_argument("--try", dest="parts", nargs="+", choices=list(PARTS))
     options = parser.parse_args()
     try:
         version = make(options.root, options.build, options.out)
-        if options.trying:
-            check(options.out, version)
+        if options.parts:
+            check(options.out, version, options.parts)
     except Problem as problem:
         print(f"release: {problem}", file=sys.stderr)
         return 1

@@ -357,8 +357,30 @@ TEST(fatal, X12_an_exception_that_leaves_a_task_ends_the_process) {
                                (void)co_await runq::select();
                              },
                              {.procs = procs}),
-                         ContainsRegex("^panic: boom\n\ngoroutine [0-9]+ \\[running\\]:\nthrower\n"));
+                         ContainsRegex("^panic: boom\n\ngoroutine [0-9]+ \\[running\\]:\nthrower\n"
+                                       "\tstarted at [^\n]*fatal_test.cpp:[0-9]+\n$"));
   }
+}
+
+constexpr int place_of_the_wait = __LINE__ + 2;
+task<> throws_after_a_wait(channel<int>& signal) {
+  (void)co_await signal.receive();
+  throw std::runtime_error("too late");
+}
+
+TEST(fatal, X12_an_exception_after_a_wait_names_the_place_of_the_wait) {
+  RUNQ_EXPECT_STATUS_2(runq::run(
+                           []() -> task<> {
+                             channel<int> signal;
+                             runq::go(throws_after_a_wait(signal), "waiter");
+                             co_await runq::yield();  // on one processor: the waiter waits now
+                             co_await signal.send(1);
+                             (void)co_await runq::select();
+                           },
+                           {.procs = 1}),
+                       ContainsRegex("^panic: too late\n\ngoroutine [0-9]+ \\[running\\]:\nwaiter\n"
+                                     "\tlast waited at [^\n]*fatal_test.cpp:" +
+                                     std::to_string(place_of_the_wait) + "\n$"));
 }
 
 task<int> throws_at(int depth) {

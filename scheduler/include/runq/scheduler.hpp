@@ -319,7 +319,8 @@ class yield_awaiter {
 /// Starts a task and returns at once. There is no other way to start one. `f` is a task, a function without parameters
 /// that returns one, or any other callable without parameters; it is moved (or copied) and lives as long as the task
 /// needs it. The task runs next on the calling task's processor, or on the processor that steals it. `name`, a literal
-/// or nullptr, is for dumps. An exception that leaves the task ends the process: `panic: ` and its text, status 2. With
+/// or nullptr, is for dumps. An exception that leaves the task ends the process, status 2: `panic: ` and its text, the
+/// task, and where it last waited, or `at`, where it was started. With
 /// g++ up to 12 a lambda with captures may be started here as it is, but not in an expression with a co_await
 /// (docs/limits.md).
 ///
@@ -329,9 +330,9 @@ class yield_awaiter {
 ///     runq::go([] { std::puts("hello"); });
 ///     runq::go([n = 3]() -> runq::task<> { co_await work(n); });
 template <class F>
-void go(F&& f, const char* name = nullptr) {
+void go(F&& f, const char* name = nullptr, source_place at = source_place::here()) {
   detail::processor_front& p = detail::front_of_task();
-  detail::spawn(p, detail::make_task(std::forward<F>(f)), name);
+  detail::spawn(p, detail::make_task(std::forward<F>(f)), name, at);
 }
 
 /// `co_await yield()` puts the calling task at the end of the global queue, so that the others run first.
@@ -434,8 +435,8 @@ class scheduler::handle {
   /// started while a run ends is either destroyed with the others, or begins after that end, even if there is no other
   /// run. A task that has not begun when the scheduler is destroyed is destroyed with it.
   template <class F>
-  void go(F&& f, const char* name = nullptr) const {
-    detail::spawn_outside(*core_, detail::make_task(std::forward<F>(f)), name);
+  void go(F&& f, const char* name = nullptr, source_place at = source_place::here()) const {
+    detail::spawn_outside(*core_, detail::make_task(std::forward<F>(f)), name, at);
   }
 
   /// Runs `f` as a task, blocks the calling thread until it has ended, and returns its result, or throws its exception.

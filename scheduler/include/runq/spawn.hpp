@@ -178,7 +178,7 @@ template <class F, class Failed, class Start>
 }  // namespace detail
 
 template <class F>
-[[nodiscard]] auto spawn(F&& f, const char* name = nullptr);
+[[nodiscard]] auto spawn(F&& f, const char* name = nullptr, source_place at = source_place::here());
 
 /// The handle of a task that spawn() has started: `co_await handle` waits for the task's end and returns its result, or
 /// throws its exception. A handle is awaited once, by any task that it was moved to. A handle that is destroyed without
@@ -264,14 +264,14 @@ template <class F, class Failed, class Start>
 ///     });
 ///     const int n = co_await answer;
 template <class F>
-[[nodiscard]] auto spawn(F&& f, const char* name) {
+[[nodiscard]] auto spawn(F&& f, const char* name, source_place at) {
   using callable = std::decay_t<F>;
   static_assert(detail::is_task<callable>::value || detail::takes_stop_token<callable> || std::invocable<callable&>,
                 "runq::spawn: what it starts is a task, or a function that can be called without arguments or with a "
                 "std::stop_token");
-  return detail::spawn_by(std::forward<F>(f), detail::tells_nobody(), [name](detail::new_task made, auto& state) {
+  return detail::spawn_by(std::forward<F>(f), detail::tells_nobody(), [name, at](detail::new_task made, auto& state) {
     made.is_spawned(state);
-    detail::spawn(detail::front_of_task(), std::move(made), name);
+    detail::spawn(detail::front_of_task(), std::move(made), name, at);
   });
 }
 

@@ -69,7 +69,8 @@ void panic() noexcept {
   if (is_cancellation(std::current_exception())) return;
   const processor& p = *this_processor();
   p.home.trace_last_slice();
-  fatal("panic: " + describe(std::current_exception()) + "\n\n" + heading_of(*p.current, "running"));
+  fatal("panic: " + describe(std::current_exception()) + "\n\n" + heading_of(*p.current, "running") +
+        origin_of(*p.current));
 }
 
 void throw_misuse(const char* what) { throw misuse(what); }

@@ -46,7 +46,7 @@ void core::run_main(new_task main) {
   attached handle(*this);
   const waiting_turn turn(*this, awaited::main);
   main.root_->how = role::main;
-  spawn_outside(1, std::move(main), "main");
+  spawn_outside(1, std::move(main), "main", {});
   handle.let_go();
   await();
   stop();

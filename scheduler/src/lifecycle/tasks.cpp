@@ -84,11 +84,12 @@ void new_task::destroy() noexcept {
   if (closure_ != nullptr) closure_->destroy(closure_);
 }
 
-strand& core::enlist(strand& s, new_task& made, const char* name) noexcept {
+strand& core::enlist(strand& s, new_task& made, const char* name, source_place at) noexcept {
   frame& root = *std::exchange(made.root_, nullptr);
   s.resume = root.self();
   // [core.enlist.name] relaxed, unmodelled: for dumps; the queue hands it on with the task.
   s.name.store(name, std::memory_order::relaxed);
+  s.state.starts(at);
   s.root = &root;
   root.task_closure = made.closure_;
   s.set_status(task_status::runnable);
@@ -97,22 +98,22 @@ strand& core::enlist(strand& s, new_task& made, const char* name) noexcept {
   return s;
 }
 
-void core::spawn(processor& p, new_task&& made, const char* name) {
+void core::spawn(processor& p, new_task&& made, const char* name, source_place at) {
   // The caller is on a spare processor, so its run has ended: the new task is destroyed without having begun, like all
   // tasks that are started after the end.
   if (p.index == max_processors) return;
-  strand& s = enlist(take_strand(p), made, name);
+  strand& s = enlist(take_strand(p), made, name, at);
   p.tasks.start();
   p.overflowed += parking.submit_next(p.own_queue, &s);
 }
 
-void core::spawn_outside(new_task made, const char* name) {
+void core::spawn_outside(new_task made, const char* name, source_place at) {
   // [core.outside.id] relaxed, unmodelled: each caller gets another number, and the numbers order nothing.
   const std::uint64_t id = next_id_.fetch_add(1, std::memory_order::relaxed);
-  spawn_outside(id, std::move(made), name);
+  spawn_outside(id, std::move(made), name, at);
 }
 
-void core::spawn_outside(std::uint64_t id, new_task made, const char* name) {
+void core::spawn_outside(std::uint64_t id, new_task made, const char* name, source_place at) {
   const visit here(*this);
   strand& s = strands_.take();
   {
@@ -125,19 +126,21 @@ void core::spawn_outside(std::uint64_t id, new_task made, const char* name) {
     }
     // [core.outside.set_id] relaxed, unmodelled: under the mutex that [core.destroy.id] holds, too.
     s.id.store(id, std::memory_order::relaxed);
-    enlist(s, made, name);
+    enlist(s, made, name, at);
     tasks_.start_outside();
   }
   global.put(&s);
   parking.submitted_in_order();
 }
 
-void spawn(processor_front& front, new_task made, const char* name) {
+void spawn(processor_front& front, new_task made, const char* name, source_place at) {
   processor& p = static_cast<processor&>(front);
-  p.home.spawn(p, std::move(made), name);
+  p.home.spawn(p, std::move(made), name, at);
 }
 
-void spawn_outside(core& home, new_task made, const char* name) { home.spawn_outside(std::move(made), name); }
+void spawn_outside(core& home, new_task made, const char* name, source_place at) {
+  home.spawn_outside(std::move(made), name, at);
+}
 
 void ready(strand& s) {
   s.wakes();

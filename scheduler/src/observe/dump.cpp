@@ -42,9 +42,9 @@ std::string state_of(const strand& s) {
   }
 }
 
-std::string line_of(source_place at) {
+std::string line_of(source_place at, const char* what = "") {
   if (!at) return "";
-  return std::string("\t") + at.file() + (at.line() != 0 ? ":" + std::to_string(at.line()) : "") + "\n";
+  return std::string("\t") + what + at.file() + (at.line() != 0 ? ":" + std::to_string(at.line()) : "") + "\n";
 }
 
 }  // namespace
@@ -56,6 +56,10 @@ std::string heading_of(const strand& s, const std::string& state) {
   if (const char* const name = s.name.load(std::memory_order::relaxed)) text += std::string(name) + "\n";
   if (s.is(task_status::waiting)) text += line_of(s.state.place());
   return text;
+}
+
+std::string origin_of(const strand& s) {
+  return line_of(s.state.place(), s.state.reason() == wait_reason::none ? "started at " : "last waited at ");
 }
 
 std::string core::dump() const {

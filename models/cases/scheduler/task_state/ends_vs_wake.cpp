@@ -15,7 +15,10 @@ struct frame {
 // A task sleeps. A waker writes to its frame and wakes it ‖ the thread that ends the run waits for the waker, destroys
 // the frame, and uses the strand for another task.
 struct ends_vs_wake final : scenario {
-  ends_vs_wake() { state.waits(wait_reason::chan_receive); }
+  ends_vs_wake() {
+    state.starts({});
+    state.waits(wait_reason::chan_receive);
+  }
   void thread(unsigned index) override {
     if (index == 0) {
       waiting.value.set(1);

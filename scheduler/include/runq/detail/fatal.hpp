@@ -23,5 +23,7 @@ inline constexpr int fatal_status = 2;
 
 /// The first lines about a task in a list of tasks, or in a panic's message.
 [[nodiscard]] std::string heading_of(const strand& s, const std::string& state);
+/// Where the task has waited last or, if it has not, where it was started; empty if that is not known.
+[[nodiscard]] std::string origin_of(const strand& s);
 
 }  // namespace runq::detail

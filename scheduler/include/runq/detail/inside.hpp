@@ -99,11 +99,12 @@ extern constinit thread_local processor_front* held_here;
 
 // ---- tasks ----------------------------------------------------------------------------------------------------------
 
-/// Makes a task, runnable next on the calling thread's processor, of which `p` is the front. Throws std::bad_alloc.
-void spawn(processor_front& p, new_task made, const char* name);
+/// Makes a task, runnable next on the calling thread's processor, of which `p` is the front. `at` is where the program
+/// starts it. Throws std::bad_alloc.
+void spawn(processor_front& p, new_task made, const char* name, source_place at = {});
 /// Makes a task from a thread without a processor of `home`, at the end of the global queue. When the scheduler has
 /// been destroyed, the task is destroyed instead.
-void spawn_outside(core& home, new_task made, const char* name);
+void spawn_outside(core& home, new_task made, const char* name, source_place at = {});
 
 /// Makes `s`, which waits, runnable: next on the calling thread's processor, or, if that belongs to no or another
 /// scheduler, at the end of the global queue. Any thread.

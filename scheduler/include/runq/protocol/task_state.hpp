@@ -53,7 +53,8 @@ class task_state {
     // [task_state.reason] relaxed: for dumps, which may see an old reason.
     return reason_.load(std::memory_order::relaxed);
   }
-  /// Where the task waits, if that is known. For dumps. Any thread.
+  /// Where the task waits, or has waited last, or where it was started if reason() is none; if that is known. For
+  /// dumps. Any thread.
   [[nodiscard]] source_place place() const noexcept {
     // [task_state.place] relaxed: for dumps, which may see an old place.
     return source_place::of_word(place_.load(std::memory_order::relaxed));
@@ -63,6 +64,13 @@ class task_state {
   void set(task_status now) noexcept {
     // [task_state.set] relaxed: for dumps.
     status_.store(now, std::memory_order::relaxed);
+  }
+  /// The task was started at `where`. Called by the thread that starts it.
+  void starts(source_place where) noexcept {
+    // [task_state.starts.place] relaxed: for dumps, which may see an old place.
+    place_.store(where.word(), std::memory_order::relaxed);
+    // [task_state.starts.reason] relaxed: for dumps, which may see an old reason.
+    reason_.store(wait_reason::none, std::memory_order::relaxed);
   }
   /// The task falls asleep. Called by the task itself, before any thread can wake it.
   void waits(wait_reason why, source_place where = {}) noexcept {

@@ -84,10 +84,10 @@ class core {
   // -- tasks (tasks.cpp) --
 
   /// Makes a task, runnable next on `p`. Throws std::bad_alloc. On the thread of `p`.
-  void spawn(processor& p, new_task&& made, const char* name);
+  void spawn(processor& p, new_task&& made, const char* name, source_place at);
   /// Makes a task from a thread without a processor of this scheduler, at the end of the global queue. After finish()
   /// the task is destroyed instead.
-  void spawn_outside(new_task made, const char* name);
+  void spawn_outside(new_task made, const char* name, source_place at);
   /// A strand that begins on `p`; `free_strand` gives it back.
   [[nodiscard]] strand& take_strand(processor& p);
   void free_strand(processor& p, strand& s) noexcept;
@@ -298,7 +298,7 @@ class core {
   static void leave_processor() noexcept;
   static void become(machine* m, processor* p) noexcept;
 
-  void spawn_outside(std::uint64_t id, new_task made, const char* name);
+  void spawn_outside(std::uint64_t id, new_task made, const char* name, source_place at);
   void stop();
   void await_visitors();
   void stop_monitor();
@@ -312,7 +312,7 @@ class core {
   [[nodiscard]] strand_list forget_woken();
   [[nodiscard]] bool somebody_queues() const;
   void forget_strands();
-  strand& enlist(strand& s, new_task& made, const char* name) noexcept;
+  strand& enlist(strand& s, new_task& made, const char* name, source_place at) noexcept;
   void make_processors(unsigned n);
   [[nodiscard]] std::uint64_t count_tasks() const noexcept;
   [[nodiscard]] std::string trace_detail(const statistics& counted) const;
