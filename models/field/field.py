@@ -6,8 +6,8 @@
     Checks the structures whose names match, and compares each with its line of evidence/field.md. Structures whose package is
     not installed are named, and not run.
 
-A structure is a file of structures/, which generates its programs (<runq/linearizable.hpp>). Its `edits` are made in a copy
-of the header, below the build folder: they take out what cannot be checked, or fix a finding.
+A structure is a section of a file of structures/, which generates its programs (<runq/linearizable.hpp>): what stands between
+`#ifdef FIELD_<name>` and `#endif` at the beginning of a line. Its `edits` are made in a copy of the header, below the build folder: they take out what cannot be checked, or fix a finding.
 """
 import argparse
 import concurrent.futures
@@ -44,7 +44,8 @@ class Structure:
     package: str
     header: str
     group: str
-    file: str = ""
+    file: str
+    section: str = ""
     flags: list = field(default_factory=list)
     options: list = field(default_factory=list)
     edits: list = field(default_factory=list)
@@ -54,7 +55,12 @@ class Structure:
 
     @property
     def source(self):
-        return HERE / "structures" / f"{self.file or self.name}.cpp"
+        return HERE / "structures" / self.file
+
+    @property
+    def macro(self):
+        """What chooses the structure's section of the source."""
+        return f"FIELD_{self.section or self.name}"
 
 
 @dataclass
@@ -73,7 +79,7 @@ class Result:
 def read_table():
     with open(HERE / "structures.toml", "rb") as file:
         table = tomllib.load(file)
-    structures = [Structure(group=group["name"], **one) for group in table["group"] for one in group["structure"]]
+    structures = [Structure(group=group["name"], file=group["file"], **one) for group in table["group"] for one in group["structure"]]
     return table, structures
 
 
@@ -142,10 +148,15 @@ def read_result(output, seconds):
     return result
 
 
+def sections_of(source):
+    """The sections of a file of structures, by the macros that choose them."""
+    return dict(re.findall(r"^#ifdef (FIELD_\w+)$(.*?)^#endif$", source.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL))
+
+
 def headers_of(structure):
     """The library's headers that the structure's source includes: their folders, or, without a folder, the headers. None
     for the standard library, whose operations lie in many headers."""
-    found = re.findall(r"^#include <([\w/+-]+[/.][\w/.+-]+)>", structure.source.read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.findall(r"^#include <([\w/+-]+[/.][\w/.+-]+)>", sections_of(structure.source)[structure.macro], re.MULTILINE)
     return sorted({os.path.dirname(h) + "/" if "/" in h else h for h in found if not h.startswith("runq/")})
 
 
@@ -169,7 +180,7 @@ class Checker:
             return None, wrong
         program = folder / "program"
         made = compile_checked(self.tool, self.compiler, program, [structure.source],
-                               ["-g1", f"-I{headers}", *beside, *structure.flags])
+                               ["-g1", f"-D{structure.macro}", f"-I{headers}", *beside, *structure.flags])
         return (program, "") if made.returncode == 0 else (None, made.stderr)
 
     def check(self, structure):
@@ -202,7 +213,7 @@ class Checker:
         folder.mkdir(parents=True, exist_ok=True)
         program = result.text.partition("\n\n")[2].partition("\n\nFAIL in execution")[0]
         source = folder / f"{structure.name}.cpp"
-        source.write_text(f'{AS_A_WHOLE}#define RUNQ_FIELD_PROGRAM\n#include "{structure.source}"\n{program}\n', encoding="utf-8")
+        source.write_text(f'{AS_A_WHOLE}#define RUNQ_FIELD_PROGRAM\n#define {structure.macro}\n#include "{structure.source}"\n{program}\n', encoding="utf-8")
         ran = run([self.tool, "--compiler", self.compiler, "--html", str(folder), *structure.options, str(source), "--",
                    f"-I{self.work / structure.name / 'edited'}", *structure.flags])
         print(ran.stdout + ran.stderr)
@@ -382,12 +393,13 @@ def second_engine_is_missing(finding):
 def page_is_complete(table, structures, page):
     """Whether the table, the folder of sources and the page name the same structures and findings."""
     names = [s.name for s in structures]
-    sources = {s.source.name for s in structures}
+    sections = {s.macro for s in structures}
     findings = {finding["name"] for finding in table["finding"]}
     wrong = [f"two structures are called {name}" for name in {n for n in names if names.count(n) > 1}]
-    wrong += [f"structures/{path.name} is in no line of structures.toml" for path in (HERE / "structures").iterdir()
-              if path.name not in sources]
-    wrong += [f"{s.name}: there is no {s.source.name}" for s in structures if not s.source.exists()]
+    there = {path: sections_of(path) for path in sorted((HERE / "structures").iterdir())}
+    wrong += [f"structures/{path.name}: {macro} is in no line of structures.toml" for path, macros in there.items()
+              for macro in macros if macro not in sections]
+    wrong += [f"{s.name}: {s.source.name} has no section {s.macro}" for s in structures if s.macro not in there.get(s.source, ())]
     wrong += [f"{s.name}: there is no finding {s.finding}" for s in structures if s.finding and s.finding not in findings]
     wrong += [f"no structure has the finding {name}" for name in findings - {s.finding for s in structures}]
     wrong += [f"evidence/field.md and structures.toml differ in {name}" for name in sorted(set(rows_of(page)) ^ set(names))]

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// Structures of CAF: one of them is compiled, which the macro FIELD_<name> chooses.
+
+#ifdef FIELD_caf_double_ended_queue
 // caf::detail::double_ended_queue: a lock at each end.
 #include <optional>
 
@@ -38,3 +41,4 @@ static auto make_test() {
 }
 
 RUNQ_FIELD(make_test)
+#endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// Structures of libcuckoo: one of them is compiled, which the macro FIELD_<name> chooses.
+
+#ifdef FIELD_cuckoo_map
 // libcuckoo::cuckoohash_map, which locks the two buckets that a key may be in.
 #include <libcuckoo/cuckoohash_map.hh>
 #include <optional>
@@ -36,3 +39,4 @@ static auto make_test() {
 }
 
 RUNQ_FIELD(make_test)
+#endif

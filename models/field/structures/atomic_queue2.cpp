@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: MIT
-// atomic_queue::AtomicQueue2: a ring of plain elements, each with a state.
-#include <atomic_queue/atomic_queue.h>
-
-#include "../field.hpp"
-
-class queue : public runq::field::tried<atomic_queue::AtomicQueue2<int, 4>> {};
-
-RUNQ_FIELD(runq::field::push_and_pop_to_the_end<queue>)
