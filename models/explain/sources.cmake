@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 # What says why an execution fails, for the runner of the models and for the front end: both compile it, each in its own way.
-# explain_sources: an execution as text and as JSON; page_sources: results as pages, which also need the target runq_page.
+# explain_sources: an execution as text and as JSON; page_sources: results as pages, which also need the target runq_page;
+# tool_sources: results as files that other tools read.
 set(explain_sources calls.cpp counterexample.cpp result_json.cpp sites.cpp source_names.cpp why.cpp)
 list(TRANSFORM explain_sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 file(GLOB page_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/html.cpp ${CMAKE_CURRENT_LIST_DIR}/html/*.cpp)
+set(tool_sources ${CMAKE_CURRENT_LIST_DIR}/tool_results.cpp)
 if(NOT TARGET runq_page)
   add_subdirectory(${CMAKE_CURRENT_LIST_DIR}/html ${CMAKE_CURRENT_BINARY_DIR}/page)
 endif()

@@ -12,6 +12,7 @@
 #include <threads.h>
 
 #include "../compiled/hook.hpp"
+#include "deviations.hpp"
 #include "locks.hpp"
 #include "report.hpp"
 #include "runtime.hpp"
@@ -261,7 +262,9 @@ namespace {
   bool woken = true;
   if (deadline != 0 && deadline <= clock_now()) {
     woken = false;
-  } else if (choices.spurious.happens(choices.spurious_wakeups)) {
+  } else if (deviate(deviation_kind::spurious_wakeup, 1, [] {
+               return static_cast<std::uint32_t>(choices.spurious.happens(choices.spurious_wakeups));
+             }) != 0) {
     yield();
   } else {
     woken = block(wait_kind::condition, c, code, deadline);

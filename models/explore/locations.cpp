@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "arena.hpp"
+#include "deviations.hpp"
 #include "locks.hpp"
 #include "report.hpp"
 #include "runtime.hpp"
@@ -172,8 +173,11 @@ void begin_operation(std::uintptr_t address, unsigned size, bool writes, std::me
   const unsigned newest = l.count - 1U;
   if (newest == 0 || !choices.weak_memory) return *l.stores[newest];
   const unsigned floor = floor_of(l, is_seq_cst(order));
-  if (floor == newest || !choices.memory.happens(choices.old_values)) return *l.stores[newest];
-  return *l.stores[floor + choices.memory.below(newest - floor + 1)];
+  if (floor == newest) return *l.stores[newest];
+  return *l.stores[newest - deviate(deviation_kind::old_value, newest - floor, [=] {
+                     if (!choices.memory.happens(choices.old_values)) return 0U;
+                     return newest - floor - choices.memory.below(newest - floor + 1);
+                   })];
 }
 
 /// Ends a read-modify-write that has read `from`.
@@ -233,9 +237,13 @@ void atomic_store(std::uintptr_t address, unsigned size, wide value, std::memory
   store_record* const s = new_store(cut_to(value, size));
   s->released = message_of_store(order);
   unsigned after = l.count - 1U;
-  if (choices.weak_memory && after != 0 && choices.memory.happens(choices.insertions)) {
-    const unsigned floor = floor_of(l, is_seq_cst(order));
-    after = floor + choices.memory.below(after - floor + 1);
+  if (choices.weak_memory && after != 0) {
+    after -= deviate(deviation_kind::insertion, after, [&] {
+      if (!choices.memory.happens(choices.insertions)) return 0U;
+      const unsigned floor = floor_of(l, is_seq_cst(order));
+      return after - floor - choices.memory.below(after - floor + 1);
+    });
+    if (mode == deviation_mode::followed) after = std::max(after, floor_of(l, is_seq_cst(order)));
     while (after + 1U != l.count && l.stores[after]->is_read_by_rmw) ++after;
   }
   observe(*s, is_seq_cst(order));
@@ -283,7 +291,10 @@ bool atomic_compare_exchange(std::uintptr_t address, unsigned size, wide& expect
   begin_operation(address, size, false, is_total ? std::memory_order::seq_cst : success, code);
   location& l = location_at(address, size);
   store_record* from = &choose_store(l, is_total ? std::memory_order::seq_cst : failure);
-  const bool for_no_reason = is_weak && choices.spurious.happens(choices.spurious_failures);
+  const bool for_no_reason =
+      is_weak && deviate(deviation_kind::spurious_failure, 1, [] {
+                   return static_cast<std::uint32_t>(choices.spurious.happens(choices.spurious_failures));
+                 }) != 0;
   if (from->value == expected && from->is_read_by_rmw && !for_no_reason) from = l.stores[l.count - 1];
   count_read(l, *from);
   if (from->value != expected || for_no_reason) {

@@ -30,7 +30,19 @@ template <class Number>
     return true;
   }
   if (name == "--only") to.only = value;
-  if (name == "--json") to.json_file = value;
+  if (name == "--json") to.files.json = value;
+  if (name == "--html") to.files.html_dir = value;
+  if (name == "--sarif") to.files.sarif = value;
+  if (name == "--junit") to.files.junit = value;
+  if (name == "--title") to.title = value;
+  if (name == "--make-smaller") {
+    to.makes_smaller = value == "yes";
+    return to.makes_smaller || value == "no";
+  }
+  if (name == "--stop-at") {
+    to.stops_at_failure = value == "failure";
+    return to.stops_at_failure || (read_number(value, to.stop_at) && to.stop_at != 0);
+  }
   if (name == "--repeat") to.repeat = value;
   if (name == "--arguments") to.arguments = value;
   if (name == "--memory") {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime.hpp"
+#include "tool_results.hpp"
 
 namespace runq::model::explore {
 
@@ -18,7 +19,11 @@ struct exploration_options {
   bool weak_memory = true;
   bool judges = true;  ///< a run that fails ends the exploration; otherwise all exit statuses are counted
   std::string only;    ///< a regular expression: tests of GoogleTest, each by itself; empty: the whole program
-  std::string json_file;
+  result_files files;
+  bool makes_smaller = true;  ///< a failure is shown with as few changes of threads and old values as are found
+  std::uint64_t stop_at = 0;  ///< the step at which the shown run stops; 0: none
+  bool stops_at_failure = false;
+  std::string title;      ///< of the program, in results
   std::string repeat;     ///< the command, without the seed
   std::string arguments;  ///< what comes after the seed
 };

@@ -14,6 +14,8 @@
 #include <link.h>
 #include <nlohmann/json.hpp>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@
 #include "result_json.hpp"
 #include "scheduler.hpp"
 #include "sites.hpp"
+#include "system_call.hpp"
 #include "threads.hpp"
 #include "verdict.hpp"
 
@@ -32,6 +35,8 @@ namespace runq::model::explore {
 
 run_report* report = nullptr;
 bool telling = false;
+bool stops_at_failure = false;
+int standard_error = STDERR_FILENO;
 
 namespace {
 
@@ -184,6 +189,12 @@ void tell(const search_result& r) {
   write_report(r.message + where + "\n" + text, result_json(r, sources).dump());
 }
 
+void begin_to_fail() {
+  if (stops_at_failure) stop_for_debugger();
+  in_runtime = true;
+  exploring = false;
+}
+
 [[noreturn]] void end_run(failure what, std::uintptr_t address, const void* code) {
   count_steps();
   report->has_ended = true;
@@ -266,9 +277,19 @@ void note_plain_access(std::uintptr_t address, std::uint8_t flags, const void* c
   s.address = address;
 }
 
+void stop_for_debugger() {
+  const itimerval never{};
+  system_call(SYS_setitimer, ITIMER_REAL, &never, nullptr);
+  const runtime_scope scope;
+  const std::string text = fmt::format(
+      "stopped at step {}, in T{}: attach a debugger by `gdb -p {}`; `kill -CONT {}` lets it go on without one\n",
+      counts.steps, self->number, getpid(), getpid());
+  static_cast<void>(!write(standard_error, text.data(), text.size()));
+  system_call(SYS_kill, getpid(), SIGSTOP);
+}
+
 void fail(failure what, const std::string& message, const void* code) {
-  in_runtime = true;
-  exploring = false;
+  begin_to_fail();
   if (telling) {
     tell(trace_of(what, message, code));
   } else {
@@ -278,8 +299,7 @@ void fail(failure what, const std::string& message, const void* code) {
 }
 
 void report_conflict(const conflict& c, const void* code) {
-  in_runtime = true;
-  exploring = false;
+  begin_to_fail();
   const bool is_freed = (c.before.flags & is_a_free) != 0;
   const failure what = is_freed ? failure::use_after_free : failure::data_race;
   if (telling) {
@@ -312,8 +332,7 @@ void report_conflict(const conflict& c, const void* code) {
 }
 
 void report_deadlock(std::span<thread* const> blocked) {
-  in_runtime = true;
-  exploring = false;
+  begin_to_fail();
   if (telling) {
     search_result r = trace_of(failure::deadlock, "no thread can go on", blocked[0]->waits_at);
     static constexpr std::array<const char*, 12> words{

@@ -47,6 +47,13 @@ struct conflict {
 /// What the system cannot give, or a limit: no verdict.
 [[noreturn]] void give_up(const std::string& why);
 
+/// Says how a debugger is attached, and stops the process until it is told to go on.
+void stop_for_debugger();
+/// Where what people are told is written: the standard error of the process that explores.
+extern int standard_error;
+/// Whether the process stops where the run fails.
+extern bool stops_at_failure;
+
 /// What this process writes as `text` and `json`.
 void write_report(const std::string& text, const std::string& json);
 

@@ -58,6 +58,8 @@ void limit_time() {
                                       const exploration_options& options) {
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(nothing, STDIN_FILENO);
+  constexpr int far_away = 1000;  // the program's own descriptors have the numbers that they have without this one
+  standard_error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, far_away);
   dup2(slot.output, STDOUT_FILENO);
   dup2(slot.output, STDERR_FILENO);
   limit_time();
@@ -67,6 +69,12 @@ void limit_time() {
   if (request.tells) watched_cell = request.watched / 8 * 8;
   choose_for_run(request.seed, options);
   choices.weak_memory = request.weak_memory && options.weak_memory;
+  if (request.records != nullptr) record_into(*request.records);
+  if (request.follows != nullptr) follow(*request.follows);
+  if (request.tells) {
+    step_to_stop_at = options.stop_at;
+    stops_at_failure = options.stops_at_failure;
+  }
   __libc_single_threaded = 0;
   begin_schedule(request.expected_steps);
   fiber here;
@@ -78,13 +86,23 @@ void limit_time() {
 
 }  // namespace
 
+void* shared_memory(std::size_t bytes) {
+  void* const shared = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) give_up("the system gives too little memory");
+  return shared;
+}
+
 run_slot make_slot() {
   run_slot slot;
-  void* const shared = mmap(nullptr, sizeof(run_report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  slot.report = static_cast<run_report*>(shared_memory(sizeof(run_report)));
   slot.output = memfd_create("output", MFD_CLOEXEC);
-  if (shared == MAP_FAILED || slot.output < 0) give_up("the system gives too little to begin with");
-  slot.report = static_cast<run_report*>(shared);
+  if (slot.output < 0) give_up("the system gives no file in memory");
   return slot;
+}
+
+void give_back(const run_slot& slot) {
+  munmap(slot.report, sizeof(run_report));
+  close(slot.output);
 }
 
 void start_run(run_slot& slot, const run_request& request, const exploration_options& options, const program& p) {
@@ -100,6 +118,13 @@ void start_run(run_slot& slot, const run_request& request, const exploration_opt
   if (slot.process == 0) run_in_this_process(slot, request, options);
 }
 
+run_outcome run_once(run_slot& slot, const run_request& request, const exploration_options& options, const program& p) {
+  start_run(slot, request, options, p);
+  int status = 0;
+  waitpid(slot.process, &status, 0);
+  return outcome_of(slot, status);
+}
+
 run_outcome outcome_of(const run_slot& slot, int status) {
   run_outcome o;
   o.text = slot.report->text;
@@ -108,6 +133,8 @@ run_outcome outcome_of(const run_slot& slot, int status) {
   } else if (slot.report->has_ended) {
     o.how = run_end::failed;
     o.what = slot.report->what;
+    o.place = slot.report->place;
+    o.address = slot.report->address;
   } else if (WIFSIGNALED(status)) {
     o.how = run_end::failed;
     const bool is_late = WTERMSIG(status) == SIGALRM;

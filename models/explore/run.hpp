@@ -2,11 +2,14 @@
 // One run: a process of its own, which begins at main().
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <sys/types.h>
 
+#include "deviations.hpp"
 #include "options.hpp"
 #include "report.hpp"
 
@@ -27,23 +30,33 @@ struct run_slot {
   std::uint64_t seed = 0;
 };
 [[nodiscard]] run_slot make_slot();
-
-struct run_request {
-  std::uint64_t seed = 1;
-  std::uint64_t expected_steps = 1;
-  bool weak_memory = true;
-  bool tells = false;
-  std::uintptr_t watched = 0;  ///< memory whose plain accesses are told, too
-};
-void start_run(run_slot& slot, const run_request& request, const exploration_options& options, const program& p);
+void give_back(const run_slot& slot);
+/// Zeros that this process and those that it starts share.
+[[nodiscard]] void* shared_memory(std::size_t bytes);
 
 enum class run_end : std::uint8_t { passed, failed, refused };
 struct run_outcome {
   run_end how = run_end::passed;
   failure what = failure::none;
-  int status = 0;  ///< of the program, if it ended by itself
+  int status = 0;              ///< of the program, if it ended by itself
+  std::uint64_t place = 0;     ///< code that fails; 0: not known
+  std::uintptr_t address = 0;  ///< of the memory that a data race is about
   std::string text;
 };
+struct run_request {
+  std::uint64_t seed = 1;
+  std::uint64_t expected_steps = 1;
+  bool weak_memory = true;
+  bool tells = false;
+  std::uintptr_t watched = 0;                       ///< memory whose plain accesses are told, too
+  recording* records = nullptr;                     ///< where what chance decides is kept, if it is to be
+  const std::vector<deviation>* follows = nullptr;  ///< in place of chance
+};
+/// A run of its own, to its end.
+[[nodiscard]] run_outcome run_once(run_slot& slot, const run_request& request, const exploration_options& options,
+                                   const program& p);
+void start_run(run_slot& slot, const run_request& request, const exploration_options& options, const program& p);
+
 /// `status`: as of waitpid().
 [[nodiscard]] run_outcome outcome_of(const run_slot& slot, int status);
 /// The last lines of what the program has written.

@@ -5,11 +5,13 @@
 #include <array>
 #include <csignal>
 #include <functional>
+#include <utility>
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "descriptors.hpp"
+#include "deviations.hpp"
 #include "report.hpp"
 #include "runtime.hpp"
 #include "system_call.hpp"
@@ -18,6 +20,7 @@ namespace runq::model::explore {
 
 std::uint32_t steps_until_decision = ~0U;
 std::uint64_t alarm_time = 0;
+std::uint64_t step_to_stop_at = 0;
 
 namespace {
 
@@ -32,6 +35,7 @@ std::uint32_t deadlines = 0;  // how many of the blocked ones have one
 
 std::uint64_t time_added = 1000 * second;  // by waiting, to what the steps take
 std::uint32_t steps_granted = 0;           // at the last decision
+std::uint32_t steps_after_stop = 0;        // granted, too, behind the step to stop at
 std::uint32_t steps_in_a_row = 0;          // of the running thread
 bool is_fair = false;
 std::uint64_t fair_since = 0;
@@ -44,7 +48,9 @@ std::uint64_t next_yielded = std::uint64_t{1} << 60;
 std::array<std::uint64_t, most_changes> changes{};
 unsigned changes_left = 0;
 
-[[nodiscard]] bool by_priority() noexcept { return choices.how == strategy::pct && !is_fair; }
+[[nodiscard]] bool by_priority() noexcept {
+  return choices.how == strategy::pct && !is_fair && mode != deviation_mode::followed;
+}
 
 void add(std::array<thread*, max_threads>& list, std::uint32_t& count, thread& t) noexcept {
   t.ready_index = count;
@@ -56,28 +62,66 @@ void remove(std::array<thread*, max_threads>& list, std::uint32_t& count, const 
   last->ready_index = t.ready_index;
 }
 
-[[nodiscard]] thread& choose() noexcept {
+[[nodiscard]] thread& choose_by_chance() noexcept {
   if (!by_priority()) return *ready[choices.schedule.below(ready_count)];
   return **std::max_element(ready.begin(), ready.begin() + ready_count,
                             [](const thread* a, const thread* b) { return a->priority < b->priority; });
 }
 
-void grant_steps() noexcept {
-  std::uint32_t granted = 1;
-  if (by_priority()) {
-    granted = steps_alone;
-    if (changes_left != 0) {
-      const std::uint64_t until = changes[changes_left - 1] - std::min(changes[changes_left - 1], counts.steps);
-      granted = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(until, 1, steps_alone));
-    }
-  } else if (choices.how != strategy::walk || is_fair) {
-    granted = 1 + choices.schedule.below(choices.burst * 2);
+/// Where the running thread cannot go on, or lets others run, a plain run goes on with the next one in the order of
+/// numbers.
+[[nodiscard]] thread& next_in_turn() noexcept {
+  return **std::min_element(ready.begin(), ready.begin() + ready_count, [](const thread* a, const thread* b) {
+    const auto turn = [](const thread* t) { return t->number - self->number - 1; };  // unsigned: self comes last
+    return turn(a) < turn(b);
+  });
+}
+
+/// What `draw` chooses, or what is followed; `plain`: what a plain run goes on with.
+template <class Draw>
+[[nodiscard]] thread& choose_instead_of(thread& plain, Draw&& draw) {
+  if (mode == deviation_mode::by_chance) return draw();
+  const moment now = ask(deviation_kind::change);
+  if (mode == deviation_mode::recorded) {
+    thread& chosen = draw();
+    if (&chosen != &plain) note_deviation(now, chosen.number);
+    return chosen;
   }
-  steps_granted = steps_until_decision = granted;
+  const deviation* const followed = followed_at(now);
+  thread* const wanted = followed == nullptr ? nullptr : thread_at(followed->value);
+  return wanted != nullptr && wanted->state == thread_state::ready ? *wanted : plain;
+}
+
+[[nodiscard]] std::uint32_t steps_by_chance() noexcept {
+  if (by_priority()) {
+    if (changes_left == 0) return steps_alone;
+    const std::uint64_t until = changes[changes_left - 1] - std::min(changes[changes_left - 1], counts.steps);
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(until, 1, steps_alone));
+  }
+  return choices.how != strategy::walk || is_fair ? 1 + choices.schedule.below(choices.burst * 2) : 1;
+}
+
+/// A run that follows asks only where something is followed, or where a thread has run alone for longer than chance
+/// lets it.
+constexpr std::uint32_t steps_alone_followed = 3 * steps_alone;
+[[nodiscard]] std::uint32_t steps_to_follow(const thread& next) noexcept {
+  const std::uint64_t step = next_followed_step(next.number, next.steps);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(step - next.steps, steps_alone_followed));
+}
+
+void grant_steps(const thread& next) noexcept {
+  steps_granted = mode == deviation_mode::followed ? steps_to_follow(next) : steps_by_chance();
+  steps_after_stop = 0;
+  if (counts.steps < step_to_stop_at && step_to_stop_at - counts.steps < steps_granted) {
+    const auto before = static_cast<std::uint32_t>(step_to_stop_at - counts.steps);
+    steps_after_stop = steps_granted - before;
+    steps_granted = before;
+  }
+  steps_until_decision = steps_granted;
 }
 
 void go_on_with(thread& next) {
-  grant_steps();
+  grant_steps(next);
   if (&next == self) return;
   steps_in_a_row = 0;
   ++counts.switches;
@@ -93,7 +137,9 @@ void time_out(thread& t) noexcept {
 
 void pass_deadlines() noexcept {
   const std::uint64_t now = clock_now();
-  if (next_timer != 0 && next_timer <= now) end_timers(now);
+  const bool is_late = next_timer != 0 && next_timer <= now;
+  const std::uint32_t waiting = blocked_count;
+  if (is_late) end_timers(now);
   if (alarm_time != 0 && alarm_time <= now) {
     alarm_time = 0;
     system_call(SYS_kill, getpid(), SIGALRM);
@@ -106,6 +152,29 @@ void pass_deadlines() noexcept {
       ++i;
     }
   }
+  // A run that follows has to look at the clock here, too.
+  if (mode == deviation_mode::recorded && (is_late || blocked_count != waiting)) {
+    note_deviation(ask(deviation_kind::tick), 1);
+  }
+}
+
+/// The thread whose wait ends early, or nullptr.
+[[nodiscard]] thread* timed_out_by_chance() noexcept {
+  if (!choices.spurious.happens(choices.early_timeouts)) return nullptr;
+  std::uint32_t left = choices.spurious.below(deadlines);
+  for (std::uint32_t i = 0; i != blocked_count; ++i) {
+    if (blocked[i]->deadline != 0 && left-- == 0) return blocked[i];
+  }
+  return nullptr;
+}
+[[nodiscard]] thread* timed_out_early() noexcept {
+  const std::uint32_t chosen = deviate(deviation_kind::time_out, max_threads, [] {
+    const thread* const t = timed_out_by_chance();
+    return t == nullptr ? 0 : t->number + 1;
+  });
+  if (chosen == 0) return nullptr;
+  thread* const t = thread_at(chosen - 1);
+  return t != nullptr && t->state == thread_state::blocked && t->deadline != 0 ? t : nullptr;
 }
 
 void advance_clock_to(std::uint64_t time) noexcept {
@@ -119,15 +188,11 @@ void let_time_out() {
     if (next_timer != 0 || alarm_time != 0) pass_deadlines();
     return;
   }
-  if (choices.spurious.happens(choices.early_timeouts)) {
-    std::uint32_t left = choices.spurious.below(deadlines);
-    for (std::uint32_t i = 0; i != blocked_count; ++i) {
-      if (blocked[i]->deadline == 0 || left-- != 0) continue;
-      advance_clock_to(blocked[i]->deadline);
-      return;
-    }
+  if (const thread* const early = timed_out_early(); early != nullptr) {
+    advance_clock_to(early->deadline);
+  } else {
+    pass_deadlines();
   }
-  pass_deadlines();
 }
 
 /// The next thread, when the running one cannot go on: if all wait, until the first deadline.
@@ -143,7 +208,7 @@ void let_time_out() {
     }
     advance_clock_to(first);
   }
-  return choose();
+  return choose_instead_of(next_in_turn(), choose_by_chance);
 }
 
 void rank_below(std::uint64_t& rank) noexcept { self->priority = --rank; }
@@ -170,14 +235,21 @@ void begin_schedule(std::uint64_t expected_steps) {
     }
     std::sort(changes.begin(), changes.begin() + changes_left, std::greater<>{});
   }
+  // Those before main() are none of the run's.
+  steps_granted = steps_until_decision = 0;
   add_ready(*self);
-  grant_steps();
+  grant_steps(*self);
 }
 
 void decide() {
   count_steps();
   if (!exploring) {
     steps_granted = steps_until_decision = ~0U;
+    return;
+  }
+  if (counts.steps == step_to_stop_at) stop_for_debugger();
+  if (steps_after_stop != 0) {
+    steps_granted = steps_until_decision = std::exchange(steps_after_stop, 0);
     return;
   }
   be_fair_after_too_many_steps();
@@ -189,31 +261,37 @@ void decide() {
     }
     if (steps_in_a_row >= steps_alone && ready_count > 1) rank_below(next_yielded);
   }
-  go_on_with(choose());
+  thread& plain = steps_in_a_row >= steps_alone_followed ? next_in_turn() : *self;
+  go_on_with(choose_instead_of(plain, choose_by_chance));
 }
 
 /// What was granted and not used is no step.
 void count_steps() {
   const std::uint32_t made = steps_granted - steps_until_decision;
   counts.steps += made;
+  self->steps += made;
   steps_in_a_row += made;
   steps_granted = steps_until_decision;
+}
+
+std::uint64_t own_steps() noexcept { return self->steps + (steps_granted - steps_until_decision); }
+
+/// Whom a thread lets run that yields.
+[[nodiscard]] static thread& choose_another() noexcept {
+  if (!is_fair && steps_in_a_row < steps_alone && choices.schedule.happens(choices.ignored_yields)) return *self;
+  if (by_priority()) rank_below(next_yielded);
+  if (ready_count == 1 || by_priority()) return choose_by_chance();
+  const std::uint32_t other = choices.schedule.below(ready_count - 1);
+  return *ready[other < self->ready_index ? other : other + 1];
 }
 
 void yield() {
   count_steps();
   ++counts.steps;
+  ++self->steps;
   be_fair_after_too_many_steps();
   let_time_out();
-  if (!is_fair && steps_in_a_row < steps_alone && choices.schedule.happens(choices.ignored_yields)) return;
-  if (by_priority()) rank_below(next_yielded);
-  if (ready_count > 1 && !by_priority()) {
-    // Any but this one.
-    const std::uint32_t other = choices.schedule.below(ready_count - 1);
-    go_on_with(*ready[other < self->ready_index ? other : other + 1]);
-  } else {
-    go_on_with(choose());
-  }
+  go_on_with(choose_instead_of(next_in_turn(), choose_another));
 }
 
 bool block(wait_kind kind, const void* object, const void* code, std::uint64_t deadline) {
@@ -282,7 +360,8 @@ unsigned count_waiting(wait_kind kind, const void* object) noexcept {
 bool wake_one(wait_kind kind, const void* object) {
   const unsigned waiting = count_waiting(kind, object);
   if (waiting == 0) return false;
-  std::uint32_t left = choices.schedule.below(waiting);
+  std::uint32_t left =
+      deviate(deviation_kind::woken, waiting - 1, [waiting] { return choices.schedule.below(waiting); });
   for (std::uint32_t i = 0;; ++i) {
     thread& t = *blocked[i];
     if (t.waits != kind || t.waits_for != object || left-- != 0) continue;
@@ -299,6 +378,7 @@ void add_ready(thread& t) {
   if (steps_until_decision > 1 && by_priority()) {
     count_steps();
     steps_granted = steps_until_decision = 1;
+    steps_after_stop = 0;
   }
 }
 

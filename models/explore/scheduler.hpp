@@ -14,7 +14,12 @@ void begin_schedule(std::uint64_t expected_steps);
 
 extern std::uint32_t steps_until_decision;
 void count_steps();
+/// So many steps the running thread has made, and those that had its number before.
+[[nodiscard]] std::uint64_t own_steps() noexcept;
 void decide();
+
+/// The step at which the process stops, so that a debugger can be attached; 0: never.
+extern std::uint64_t step_to_stop_at;
 
 /// The running thread is about to do something that others can notice: another one may run first.
 inline void step() {

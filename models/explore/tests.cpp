@@ -6,7 +6,6 @@
 #include <regex>
 #include <sstream>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "report.hpp"
@@ -46,13 +45,12 @@ program with_argument(const program& p, const std::string& argument) {
 
 std::vector<std::string> tests_of(const exploration_options& options, const program& p) {
   run_slot slot = make_slot();
-  start_run(slot, {0, 1, false, false, 0}, options, with_argument(p, "--gtest_list_tests"));
-  int status = 0;
-  waitpid(slot.process, &status, 0);
+  static_cast<void>(run_once(slot, {0, 1, false}, options, with_argument(p, "--gtest_list_tests")));
   const std::regex wanted = expression(options.only);
   std::vector<std::string> tests;
   std::string suite;
   std::istringstream lines(whole_output_of(slot));
+  give_back(slot);
   for (std::string line; std::getline(lines, line);) {
     line.erase(std::min(line.find(" #"), line.size()));  // what a parameter is
     while (!line.empty() && line.back() == ' ') line.pop_back();

@@ -44,6 +44,7 @@ struct thread {
   nfds_t polled_count = 0;
   std::uint64_t deadline = 0;  ///< of the virtual clock; 0: none
   std::uint64_t priority = 0;
+  std::uint64_t steps = 0;  ///< of its own, and of those that had its number before
 
   thread_clock now{};       ///< what the thread knows
   thread_clock released{};  ///< at its last release fence

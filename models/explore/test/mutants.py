@@ -3,7 +3,7 @@
 """Breaks the explorer's runtime, one line at a time: each time a test must fail.
 
 A mutant is a source, what is replaced there (which must be found once), by what, and the test that must notice: shapes of
-litmus_test.py, or a program of twins_test.py, or one of its variants."""
+litmus_test.py, a program of twins_test.py or one of its variants, or failures_test.py."""
 import argparse
 import os
 import re
@@ -33,7 +33,7 @@ MUTANTS = {
                                    "litmus", "MP+fences"),
     "release_sequence_broken": ("locations.cpp", "s->released = joined(own, from.released);", "s->released = hold(own);",
                                 "litmus", "RS"),
-    "old_values_never": ("locations.cpp", "if (floor == newest || ", "if (true || ", "litmus", "MP"),
+    "old_values_never": ("locations.cpp", "if (floor == newest) return", "if (true) return", "litmus", "MP"),
     "stores_only_at_the_end": ("locations.cpp", "while (after + 1U != l.count && l.stores[after]->is_read_by_rmw) ++after;",
                                "after = l.count - 1U;", "litmus", "2+2W"),
     "rmw_reads_the_same_twice": ("locations.cpp", "if (from->is_read_by_rmw) from = l.stores[l.count - 1];", "", "litmus",
@@ -59,6 +59,8 @@ MUTANTS = {
                                "const std::uintptr_t resolver = 0;", "twins", "resolver.cpp"),
     "characters_without_tables": ("fibers.cpp", "void begin_thread_locals() { init_ctype(); }", "void begin_thread_locals() {}",
                                   "twins", "threads.cpp"),
+    "nothing_is_followed": ("deviations.cpp", "  return found == followed.end() ||", "  return true ||", "failures", ""),
+    "stops_nowhere": ("scheduler.cpp", "if (counts.steps == step_to_stop_at) stop_for_debugger();", "", "failures", ""),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 
@@ -94,6 +96,8 @@ def test_command(tool, kind, what, runs):
     if kind == "litmus":
         return [sys.executable, os.path.join(here, "litmus_test.py"), "--tool", tool, "--runs", runs, "--only", what,
                 os.path.join(here, "litmus.cpp")]
+    if kind == "failures":
+        return [sys.executable, os.path.join(here, "failures_test.py"), "--tool", tool, "--short"]
     program, *flags = what.split()
     variant = ["--variant=" + " ".join(flags)] if flags else []
     return [sys.executable, os.path.join(here, "twins_test.py"), "--tool", tool, "--replays", "0", "--runs", runs, *variant,

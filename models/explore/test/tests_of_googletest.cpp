@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What --only chooses from: tests of which one fails in some runs.
+// What --only chooses from: tests of which one fails in some runs, and one starts another process.
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -25,3 +26,5 @@ TEST(counter, loses_an_update) {
 class sizes : public testing::TestWithParam<int> {};
 TEST_P(sizes, are_positive) { EXPECT_GT(GetParam(), 0); }
 INSTANTIATE_TEST_SUITE_P(some, sizes, testing::Values(1, 2));
+
+TEST(death, ends) { EXPECT_DEATH(std::abort(), ""); }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// A test that the project has, and that is explored, too.
+#include <cstdlib>
+#include <thread>
+
+#include "counter.hpp"
+
+int main() {
+  std::thread other(count_once);
+  count_once();
+  other.join();
+  return count_of_all() == 2 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Explores a program of the project's own tests: each test of GoogleTest by itself, or, with words for it, the program as a whole.
+
+The tests that cannot be explored stand in not_explored.txt, beside this file, each with the reason. A test fails if a run of it does,
+or if it has no verdict and is not listed; or if it is listed as not supported, and is not refused so."""
+import argparse
+import fnmatch
+import os
+import subprocess
+import sys
+import tempfile
+
+here = os.path.dirname(os.path.realpath(__file__))
+REFUSED = "not supported"
+
+
+def listed(file_name):
+    """By the pattern of their names: why tests are not explored."""
+    with open(file_name) as file:
+        lines = [line.rstrip("\n").split(": ", 1) for line in file if not line.startswith("#")]
+    return {pattern: reason for pattern, reason in lines}
+
+
+def sections(command):
+    """Of what the tool prints: the name of each test, and the text below it, as soon as it is complete."""
+    name, text = None, ""
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        for line in process.stdout:
+            is_head = line.startswith("== ")
+            if (is_head or " tests explored: " in line) and name:
+                yield name, text
+                name = None
+            if is_head:
+                name, text = line[3:].strip(), ""
+            else:
+                text += line
+    if name or process.returncode not in (0, 1, 2) or " tests explored: " not in text:
+        yield name or "the program", f"{text}ended with status {process.returncode}\n"
+
+
+def judge(name, text, reason):
+    """Whether the result is as it has to be, and a line that says so."""
+    refused = text.removeprefix("runq-explore: ").strip() if text.startswith("runq-explore: ") else ""
+    if reason:
+        if refused.startswith(reason):
+            return True, f"not explored: {name}: {reason}"
+        return False, f"{name}: not_explored.txt says {reason}, but:\n{text}"
+    return text.startswith("explored: "), f"{name}: {text}"
+
+
+def explore_tests(options, program, reasons):
+    # What would take too long is not begun; what is refused by name is asked, because that may change.
+    left_out = [fnmatch.translate(p).removeprefix("(?s:").removesuffix(r")\Z") for p, r in reasons.items()
+                if not r.startswith(REFUSED)]
+    only = "^(?!(" + "|".join(left_out) + ")$)" if left_out else "."
+    count = wrong = 0
+    command = [options.tool, "--program", program, "--time-limit", options.seconds, "--runs", "1000000000", "--only", only]
+    for name, text in sections(command):
+        reason = next((r for p, r in reasons.items() if fnmatch.fnmatchcase(name, p)), None)
+        is_right, line = judge(name, text, reason)
+        print(line.splitlines()[0] if is_right else f"WRONG {line}", flush=True)
+        count += 1
+        wrong += not is_right
+    print(f"{count} tests, {wrong} wrong")
+    return 0 if count and not wrong else 1
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--seconds", default="10", help="how long: of each test an equal share, and at least two runs")
+    parser.add_argument("--not-explored", default=os.path.join(here, "not_explored.txt"))
+    parser.add_argument("--source", action="append", default=[], help="compile this first; PROGRAM is a word for the compiler")
+    parser.add_argument("program")
+    parser.add_argument("words", nargs=argparse.REMAINDER, help="explore it as a whole, with these words")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        program = options.program
+        if options.source:
+            program = os.path.join(scratch, "program")
+            flags = [word for flag in (options.program, "-O0", "-lgmock", "-lgtest", "-lgtest_main") for word in ("--flag", flag)]
+            subprocess.run([options.tool, "--compile-only", program, *flags, *options.source], check=True)
+        if not options.words:
+            return explore_tests(options, program, listed(options.not_explored))
+        return subprocess.run([options.tool, "--program", program, "--time-limit", options.seconds, "--runs", "1000000000", "--",
+                               *options.words]).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A failure is made smaller, a debugger can be attached to it, and it is written as JSON, SARIF, JUnit's XML and pages; what does
+not fail is written as such."""
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as tree
+
+here = os.path.dirname(os.path.realpath(__file__))
+wrong = []
+
+
+def expect(what, fits, text):
+    if not fits:
+        wrong.append(f"{what}:\n{text}")
+
+
+class Program:
+    def __init__(self, tool, scratch, name, source, *flags):
+        self.tool, self.scratch, self.path = tool, scratch, os.path.join(scratch, name)
+        words = [word for flag in flags for word in ("--flag", flag)]
+        subprocess.run([tool, "--compile-only", self.path, *words, source], check=True)
+
+    def explore(self, *more):
+        done = subprocess.run([self.tool, "--program", self.path, *more], text=True, capture_output=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def results(self, *more):
+        """Exit status, JSON, SARIF, JUnit's XML, and the pages by their names."""
+        files = {name: os.path.join(self.scratch, name) for name in ("json", "sarif", "junit", "html")}
+        status, _ = self.explore(*[word for name, path in files.items() for word in ("--" + name, path)], *more)
+        with open(files["json"]) as one, open(files["sarif"]) as two:
+            as_json, sarif = json.load(one), json.load(two)
+        return status, as_json, sarif, tree.parse(files["junit"]).getroot(), sorted(os.listdir(files["html"]))
+
+
+def smaller(program):
+    status, text = program.explore("--strategy", "walk")
+    found = re.search(r"^made smaller: (\d+) of (\d+) changes .*, (\d+) of (\d+) old values", text, re.M)
+    expect("a failure is made smaller", status == 1 and found, text)
+    if found:
+        changes, all_changes, old, _ = map(int, found.groups())
+        # One thread goes on between two steps of another, and that one then goes on.
+        expect("few changes are left of many, and no old value", changes <= 2 and all_changes >= 20 and old == 0, text)
+    status, unchanged = program.explore("--strategy", "walk", "--make-smaller", "no")
+    expect("it is shown as it was found", status == 1 and "made smaller" not in unchanged, unchanged)
+
+
+def stopped(program):
+    for where in "failure", "20":
+        with subprocess.Popen([program.tool, "--program", program.path, "--strategy", "walk", "--stop-at", where], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            line = process.stderr.readline()
+            found = re.search(r"stopped at step (\d+), in T\d+: attach a debugger by `gdb -p (\d+)`", line)
+            expect(f"it stops at {where}", found and where in ("failure", found[1]), line)
+            if found:
+                pid = int(found[2])
+                while True:  # the line is written just before it stops
+                    with open(f"/proc/{pid}/stat") as file:
+                        if file.read().rsplit(")", 1)[1].split()[0] == "T":
+                            break
+                os.kill(pid, signal.SIGCONT)
+            text = process.stdout.read()
+        expect("and goes on to fail", process.returncode == 1 and text.startswith("FAIL check failed: assertion"), text)
+    status, text = program.explore("--stop-at", "never")
+    expect("where it cannot stop", status == 2 and "--stop-at does not take never" in text, text)
+
+
+def whole_program(right, failing):
+    status, as_json, sarif, junit, pages = failing.results()
+    (result,) = sarif["runs"][0]["results"]
+    (case,) = junit
+    expect("JSON of a failure", status == 1 and as_json["verdict"] == "failed" and as_json["failure"] == "check failed" and
+           as_json["execution"]["trace"] and as_json["changes"] <= 2, as_json)
+    place = result["locations"][0]["physicalLocation"]
+    expect("SARIF of a failure", result["ruleId"] == "check failed" and place["artifactLocation"]["uri"].endswith("lost_update.cpp")
+           and place["region"]["startLine"] == 32 and result["codeFlows"], sarif)
+    expect("JUnit of a failure", junit.get("failures") == "1" and case.find("failure") is not None and
+           "lost_update.cpp" in case.find("failure").get("message"), tree.tostring(junit))
+    expect("a page for the failure", len(pages) == 2 and "index.html" in pages, pages)
+
+    status, as_json, sarif, junit, pages = right.results("--runs", "20", "--html", os.path.join(right.scratch, "html of right"))
+    expect("JSON where nothing fails", status == 0 and as_json["verdict"] == "explored" and as_json["runs"] == 21, as_json)
+    expect("SARIF where nothing fails", sarif["runs"][0]["results"] == [], sarif)
+    expect("JUnit where nothing fails", junit.get("failures") == "0" and junit.get("errors") == "0" and junit.get("tests") == "1",
+           tree.tostring(junit))
+    status, text = right.explore("--junit", "/no such folder/file")
+    expect("no place for a result", status == 2 and "cannot write /no such folder/file" in text, text)
+
+
+def tests_one_by_one(tests):
+    status, as_json, sarif, junit, pages = tests.results("--only", "counter", "--runs", "50")
+    expect("JSON of each test", status == 1 and [(t["test"], t["verdict"]) for t in as_json["tests"]] ==
+           [("counter.adds_atomically", "explored"), ("counter.loses_an_update", "failed")], as_json)
+    expect("SARIF of the one that fails", len(sarif["runs"][0]["results"]) == 1, sarif)
+    expect("JUnit of each test", [(c.get("name"), c.find("failure") is not None) for c in junit] ==
+           [("counter.adds_atomically", False), ("counter.loses_an_update", True)], tree.tostring(junit))
+    with open(os.path.join(tests.scratch, "html", "index.html")) as file:
+        text = file.read()
+    expect("an index of the tests", "counter.adds_atomically" in text and "counter.loses_an_update" in text, pages)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--short", action="store_true", help="only that it is small, and stops")
+    options = parser.parse_args()
+    program = os.path.join(here, "programs", "lost_update.cpp")
+    with tempfile.TemporaryDirectory() as scratch:
+        failing = Program(options.tool, scratch, "failing", program, "-DWRONG")
+        smaller(failing)
+        stopped(failing)
+        if not options.short:
+            whole_program(Program(options.tool, scratch, "right", program), failing)
+            tests_one_by_one(Program(options.tool, scratch, "tests", os.path.join(here, "tests_of_googletest.cpp"), "-O0", "-lgtest",
+                                     "-lgtest_main"))
+    print("\n".join(wrong) if wrong else "failures are small, stop, and are written")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
