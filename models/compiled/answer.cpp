@@ -150,6 +150,25 @@ namespace {
            options.junit_file.empty());
 }
 
+/// The engine's message about a limit, in the words of who has chosen it: the command's options, or the members of
+/// runq::check_options.
+[[nodiscard]] std::string limit_in_words(std::string message, bool by_command) {
+  const auto replace = [&message](std::string_view from, std::string_view to) {
+    if (const auto at = message.find(from); at != std::string::npos) message.replace(at, from.size(), to);
+  };
+  replace("the scenario", "the program");
+  replace("max_sequential = ", "");
+  replace(" seq_cst events", " concurrent seq_cst operations");
+  replace("max_events_per_thread = ", by_command ? "--max-events " : "max_events = ");
+  if (by_command) {
+    replace("max_executions = ", "--max-executions ");
+    replace("time_limit_seconds", "--time-limit");
+  } else {
+    replace("raise --max-events", "raise max_events");
+  }
+  return message;
+}
+
 /// How far a search has come that has used up its time, or its executions.
 [[nodiscard]] std::string so_far(const search_result& r, session& s) {
   const bool is_budget = r.message.starts_with("limit reached: time_limit_seconds") ||
@@ -228,7 +247,10 @@ answer judge_briefly(const search_result& r, session& s, const run_options& opti
     return say(0, options.has_path ? fmt::format("the execution at {}, which does not fail:", path_text(options.path))
                                    : fmt::format("execution {}, which does not fail:", r.executions));
   }
-  if (r.how == coverage::cut_short) return say(2, fmt::format("no verdict: {} ({})", r.message, counted(r)));
+  if (r.how == coverage::cut_short) {
+    const bool by_command = s.memory().beginning().is_of_whole_program();
+    return say(2, fmt::format("no verdict: {} ({})", limit_in_words(r.message, by_command), counted(r)));
+  }
   if (r.executions == 0) {
     // Without what is left out, nobody could tell a program that waits for ever from one whose loop is too long.
     const std::string also = also_left_out(s);

@@ -129,21 +129,22 @@ std::string junit_of(const tool_results& all) {
 json results_of(const tool_results& all) {
   json searches = json::array();
   for (const tool_result& one : all.each) {
-    json s = {{"case", one.name},
-              {"search", one.search},
-              {"label", "main()"},
-              {"engine", one.engine},
-              {"expect", "pass"},
-              {"command", one.command},
-              {"result", one.result.is_null() ? json{{"error", one.headline}} : one.result},
-              {"outcome", outcome_of(one)},
-              {"verdict", one.headline}};
+    json s = {
+        {"case", one.name},           {"search", one.search},
+        {"label", "main()"},          {"engine", one.engine},
+        {"kind", "search"},           {"expect", "pass"},
+        {"command", one.command},     {"result", one.result.is_null() ? json{{"error", one.headline}} : one.result},
+        {"outcome", outcome_of(one)}, {"verdict", one.headline}};
     if (!one.more.is_null()) s.update(one.more);
     searches.push_back(std::move(s));
   }
-  return {{"version", RUNQ_VERSION_TEXT}, {"searches", searches},
-          {"problems", json::array()},    {"failed", all.status == 0 ? 0 : 1},
-          {"status", all.status},         {"verdict", all.headline},
+  return {{"version", RUNQ_VERSION_TEXT},
+          {"of", all.tool},
+          {"searches", searches},
+          {"problems", json::array()},
+          {"failed", all.status == 0 ? 0 : 1},
+          {"status", all.status},
+          {"verdict", all.headline},
           {"ledger", all.ledger}};
 }
 

@@ -61,6 +61,19 @@ class Pages(unittest.TestCase):
         change(data)
         return before + begin + json.dumps(data).replace("<", "\\u003c") + end + after
 
+    def test_the_index_of_a_users_program_speaks_of_that_program_only(self):
+        def of_check(data):
+            data.update({"of": "check", "verdict": "bounded: no execution that C++20 allows fails"})
+            data["searches"] = [{"kind": "search", "case": "queue_test.cpp", "label": "main()", "engine": "exact",
+                                 "outcome": "passed", "verdict": data["verdict"], "result": {"executions": 7}}]
+            data["totals"].update({"searches": [1, 1], "failed": 0})
+        text = without_markup(self.drawn(self.changed(self.index, of_check)))
+        for words in ("bounded: no execution that C++20 allows fails", "1/1 searches passed", "queue_test.cpp",
+                      "the verdict names what was not explored"):
+            self.assertIn(words, text)
+        for word in ("mutant", "Mutant", "seeded", "Relacy", "litmus", "queues", "property"):
+            self.assertNotIn(word, text)
+
     def test_the_index_shows_every_part_and_is_filtered_and_sorted(self):
         def add(data):
             question = {"outcome": "0 0", "cpp20": True, "shown": False, "as_pinned": False, "property": HOSTILE}

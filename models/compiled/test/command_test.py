@@ -315,7 +315,7 @@ as it is: exhaustive"""
     def test_a_search_that_a_limit_cuts_short_leaves_the_order_without_a_verdict(self):
         status, text = self.check("--ledger", "--max-executions", "3", os.path.join(PROGRAMS, "store_buffering.cpp"))
         self.assertEqual(status, 2, text)
-        self.assertIn("no verdict: limit reached: max_executions = 3", text)
+        self.assertIn("no verdict: limit reached: --max-executions 3; raise it, or make the program smaller", text)
         self.assertNotIn("0 without a verdict", text)
 
     def test_there_is_no_ledger_of_a_program_that_fails(self):

@@ -237,7 +237,7 @@ class Alone(unittest.TestCase):
     def test_a_limit_is_one_of_all_processes(self):
         status, text, _ = run(counters(6), "--jobs", "2", "--max-executions", "5000")
         self.assertEqual(status, 2, text)
-        self.assertIn("no verdict: limit reached: max_executions = 5000", text)
+        self.assertIn("no verdict: limit reached: --max-executions 5000; raise it, or make the program smaller", text)
 
     def test_a_search_that_ends_exactly_at_a_limit_has_ended(self):
         for options in ([], ["--jobs", "2"], ["--jobs", "3"], ["--bound", "30"]):
@@ -245,7 +245,7 @@ class Alone(unittest.TestCase):
             self.assertEqual((status, explored(text)), (0, EXECUTIONS[3]), f"{options}: {text}")
             status, text, _ = run(counters(3), *options, "--max-executions", str(EXECUTIONS[3] - 1))
             self.assertEqual(status, 2, f"{options}: {text}")
-            self.assertIn(f"limit reached: max_executions = {EXECUTIONS[3] - 1}", text)
+            self.assertIn(f"limit reached: --max-executions {EXECUTIONS[3] - 1};", text)
 
     def test_a_process_that_is_killed_is_named_and_there_is_no_total(self):
         with subprocess.Popen([counters(6)], stdout=subprocess.PIPE, text=True,

@@ -10,7 +10,7 @@
 // check -DSTACKS: no verdict: not modelled: makecontext(), at refused.cpp:
 // check -DANOTHER_PROGRAM: no verdict: not modelled: execl(), at refused.cpp:
 // check -DTHREADS: no verdict: limit reached: 14 threads
-// check -DENDLESS: no verdict: limit reached: max_events_per_thread = 2000
+// check -DENDLESS: no verdict: limit reached: --max-events 2000
 // check alone -DEARLY: not modelled: threads that are started before main()
 #include <atomic>
 #include <csignal>
