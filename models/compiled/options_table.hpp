@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The options of ./kit check, which is runq-check: their only table. The parsers of the library (options.cpp) and of
-// the command (runq-check.in), the help of both commands and evidence/options.md (tools/docs/options.py --write) are made
-// from it. A line for each: its name, the value that it takes, what people are told that it needs, what reads the value
-// in options.cpp, and what it does. There are no quotation marks but these, and a row is one line.
+// the command (runq-check.in), the help of both commands and evidence/options.md (tools/docs/options.py --write) are
+// made from it. A line for each: its name, the value that it takes, what people are told that it needs, what reads the
+// value in options.cpp, and what it does. There are no quotation marks but these, and a row is one line.
 //
 // OPTION: of the command, and of checks in tests. COMMAND_OPTION: not of checks in tests. TOOL_OPTION: the command
 // reads it itself. INTERNAL_OPTION: the command adds it, and people do not see it.

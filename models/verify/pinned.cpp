@@ -204,7 +204,9 @@ void pinned_facts::write() const {
 
 pinned_ledger::pinned_ledger(std::map<std::string, stem_cases> stems, const std::string& models_dir,
                              const std::string& evidence_dir)
-    : stems_(std::move(stems)), file_(models_dir + "/cases/ledger.json"), page_file_(evidence_dir + "/memory-orders.md") {
+    : stems_(std::move(stems)),
+      file_(models_dir + "/cases/ledger.json"),
+      page_file_(evidence_dir + "/memory-orders.md") {
   std::ifstream in(file_);
   if (!in) return;
   for (const auto& [stem, rows] : json::parse(in).get<std::map<std::string, json>>()) {

@@ -62,7 +62,8 @@ class pinned_facts {
 /// models/cases/ledger.json: by stem, the rows of its header's order ledger; a stem without rows is left out.
 class pinned_ledger {
  public:
-  pinned_ledger(std::map<std::string, stem_cases> stems, const std::string& models_dir, const std::string& evidence_dir);
+  pinned_ledger(std::map<std::string, stem_cases> stems, const std::string& models_dir,
+                const std::string& evidence_dir);
   [[nodiscard]] const std::map<std::string, nlohmann::json>& by_stem() const noexcept { return rows_; }
   /// The differences between the pinned rows of `stem` and `rows`, in words; empty if there are none. The evidence
   /// (which scenario, after how many graphs) may change freely; the verdicts may not.
