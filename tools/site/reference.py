@@ -32,7 +32,21 @@ def settings(root, out):
     inputs = " ".join(f'"{path}"' for path in (*(folder / "runq" for folder in folders), root / "tools/site/namespaces.dox"))
     return "\n".join([(root / "tools/site/Doxyfile").read_text(), f"INPUT = {inputs}", f"STRIP_FROM_PATH = {quoted}",
                       f"STRIP_FROM_INC_PATH = {quoted}", f'OUTPUT_DIRECTORY = "{out}"',
-                      f'HTML_FOOTER = "{root / "tools/site/reference_footer.html"}"', ""])
+                      f'HTML_FOOTER = "{root / "tools/site/reference_footer.html"}"',
+                      f'HTML_EXTRA_STYLESHEET = "{root / "tools/site/reference.css"}"', ""])
+
+
+def take_off_dead_links(out):
+    """Doxygen lists some members without a comment that have no place: their names stay, without a link."""
+    pages = {path.name: path.read_text(encoding="utf-8") for path in out.glob("*.html")}
+    places = {name: set(re.findall(r'(?:id|name)="([^"]+)"', text)) for name, text in pages.items()}
+    for name, text in pages.items():
+        def kept(m, name=name):
+            page, _, place = m[1].partition("#")
+            page = page or name
+            is_dead = page.endswith(".html") and ":" not in page and (page not in pages or (place and place not in places[page]))
+            return m[2] if is_dead else m[0]
+        (out / name).write_text(re.sub(r'<a [^>]*?href="([^"]*)"[^>]*>(.*?)</a>', kept, text, flags=re.S), encoding="utf-8")
 
 
 def make(root, out):
@@ -45,6 +59,9 @@ def make(root, out):
         raise Problem("\n".join(wrong) or done.stdout)
     if not (out / "annotated.html").exists():
         raise Problem(f"doxygen has written no list of classes into {out}")
+    for folder in out.glob("dir_*.html"):  # pages of folders, to which nothing leads
+        folder.unlink()
+    take_off_dead_links(out)
 
 
 def main():
