@@ -63,7 +63,7 @@ class Pages(unittest.TestCase):
 
     def test_the_index_of_a_users_program_speaks_of_that_program_only(self):
         def of_check(data):
-            data.update({"of": "check", "verdict": "bounded: no execution that C++20 allows fails"})
+            data.update({"of": "runq-check", "verdict": "bounded: no execution that C++20 allows fails"})
             data["searches"] = [{"kind": "search", "case": "queue_test.cpp", "label": "main()", "engine": "exact",
                                  "outcome": "passed", "verdict": data["verdict"], "result": {"executions": 7}}]
             data["totals"].update({"searches": [1, 1], "failed": 0})
