@@ -35,11 +35,12 @@ set(RUNQ_SCHEDULER_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/runqkit_scheduler"
 
 # So is the checker for users' programs: models/compiled/.
 set(RUNQ_CHECK_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/runqkit_check")
+set(RUNQ_BIN_DIR "${CMAKE_INSTALL_BINDIR}")
 
 configure_package_config_file(
   cmake/runqkitConfig.cmake.in runqkitConfig.cmake
   INSTALL_DESTINATION "${package_dir}"
-  PATH_VARS RUNQ_C_PACKAGE_DIR RUNQ_SCHEDULER_PACKAGE_DIR RUNQ_CHECK_PACKAGE_DIR)
+  PATH_VARS RUNQ_C_PACKAGE_DIR RUNQ_SCHEDULER_PACKAGE_DIR RUNQ_CHECK_PACKAGE_DIR RUNQ_BIN_DIR)
 # Before 1.0 every minor version may break its users; from 1.0 on this is to be SameMajorVersion.
 write_basic_package_version_file(runqkitConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/runqkitConfig.cmake"

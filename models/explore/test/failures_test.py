@@ -13,6 +13,9 @@ import tempfile
 import xml.etree.ElementTree as tree
 
 here = os.path.dirname(os.path.realpath(__file__))
+PROGRAM = os.path.join(here, "programs", "lost_update.cpp")
+with open(PROGRAM) as source:
+    LINE = 1 + next(i for i, line in enumerate(source) if "assert(n" in line)
 wrong = []
 
 
@@ -80,7 +83,7 @@ def whole_program(right, failing):
            as_json["execution"]["trace"] and as_json["changes"] <= 2, as_json)
     place = result["locations"][0]["physicalLocation"]
     expect("SARIF of a failure", result["ruleId"] == "check failed" and place["artifactLocation"]["uri"].endswith("lost_update.cpp")
-           and place["region"]["startLine"] == 32 and result["codeFlows"], sarif)
+           and place["region"]["startLine"] == LINE and result["codeFlows"], sarif)
     expect("JUnit of a failure", junit.get("failures") == "1" and case.find("failure") is not None and
            "lost_update.cpp" in case.find("failure").get("message"), tree.tostring(junit))
     expect("a page for the failure", len(pages) == 2 and "index.html" in pages, pages)
@@ -111,13 +114,12 @@ def main():
     parser.add_argument("--tool", required=True)
     parser.add_argument("--short", action="store_true", help="only that it is small, and stops")
     options = parser.parse_args()
-    program = os.path.join(here, "programs", "lost_update.cpp")
     with tempfile.TemporaryDirectory() as scratch:
-        failing = Program(options.tool, scratch, "failing", program, "-DWRONG")
+        failing = Program(options.tool, scratch, "failing", PROGRAM, "-DWRONG")
         smaller(failing)
         stopped(failing)
         if not options.short:
-            whole_program(Program(options.tool, scratch, "right", program), failing)
+            whole_program(Program(options.tool, scratch, "right", PROGRAM), failing)
             tests_one_by_one(Program(options.tool, scratch, "tests", os.path.join(here, "tests_of_googletest.cpp"), "-O0", "-lgtest",
                                      "-lgtest_main"))
     print("\n".join(wrong) if wrong else "failures are small, stop, and are written")
