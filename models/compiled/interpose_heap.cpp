@@ -89,19 +89,12 @@ void* new_at(std::size_t size, std::align_val_t alignment, const void* code) {
 
 using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
 
-RUNQ_HOOK void* malloc(std::size_t size) { return malloc_at(size, RUNQ_CALLER); }
-RUNQ_HOOK void free(void* p) { free_at(p, RUNQ_CALLER); }
+#include "heap_functions.hpp"
+
 RUNQ_HOOK void* calloc(std::size_t count, std::size_t size) {
   const void* const code = RUNQ_CALLER;
   if (!is_for_program(code)) return __libc_calloc(count, size);
-  std::size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes)) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  void* const p = allocate(bytes, usual_alignment, code);
-  if (p != nullptr) std::memset(p, 0, bytes);
-  return p;
+  return zeroed_at(count, size, code);
 }
 RUNQ_HOOK void* realloc(void* p, std::size_t size) {
   const void* const code = RUNQ_CALLER;
@@ -116,15 +109,7 @@ RUNQ_HOOK void* realloc(void* p, std::size_t size) {
     old = current_session().memory().heap().size_of(p);
     if (current_session().checking()) current_session().memory().access(p, old, false, code);
   }
-  void* const moved = malloc_at(size, code);
-  if (moved == nullptr) return nullptr;
-  std::memcpy(moved, p, old < size ? old : size);
-  free_at(p, code);
-  return moved;
-}
-RUNQ_HOOK void* memalign(std::size_t alignment, std::size_t size) { return aligned_at(alignment, size, RUNQ_CALLER); }
-RUNQ_HOOK void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  return aligned_at(alignment, size, RUNQ_CALLER);
+  return moved_at(p, old, size, code);
 }
 RUNQ_HOOK int posix_memalign(void** p, std::size_t alignment, std::size_t size) {
   const void* const code = RUNQ_CALLER;
@@ -146,27 +131,3 @@ RUNQ_HOOK std::size_t malloc_usable_size(void* p) {
   }
   return current_session().memory().heap().size_of(p);
 }
-
-#define RUNQ_NEW __attribute__((visibility("default")))
-RUNQ_NEW void* operator new(std::size_t size) { return new_at(size, RUNQ_CALLER); }
-RUNQ_NEW void* operator new[](std::size_t size) { return new_at(size, RUNQ_CALLER); }
-RUNQ_NEW void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return malloc_at(size, RUNQ_CALLER); }
-RUNQ_NEW void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return malloc_at(size, RUNQ_CALLER); }
-RUNQ_NEW void* operator new(std::size_t size, std::align_val_t a) { return new_at(size, a, RUNQ_CALLER); }
-RUNQ_NEW void* operator new[](std::size_t size, std::align_val_t a) { return new_at(size, a, RUNQ_CALLER); }
-RUNQ_NEW void* operator new(std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
-  return aligned_at(static_cast<std::size_t>(a), size, RUNQ_CALLER);
-}
-RUNQ_NEW void* operator new[](std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
-  return aligned_at(static_cast<std::size_t>(a), size, RUNQ_CALLER);
-}
-RUNQ_NEW void operator delete(void* p) noexcept { free_at(p, RUNQ_CALLER); }
-RUNQ_NEW void operator delete[](void* p) noexcept { free_at(p, RUNQ_CALLER); }
-RUNQ_NEW void operator delete(void* p, std::size_t) noexcept { free_at(p, RUNQ_CALLER); }
-RUNQ_NEW void operator delete[](void* p, std::size_t) noexcept { free_at(p, RUNQ_CALLER); }
-RUNQ_NEW void operator delete(void* p, const std::nothrow_t&) noexcept { free_at(p, RUNQ_CALLER); }
-RUNQ_NEW void operator delete[](void* p, const std::nothrow_t&) noexcept { free_at(p, RUNQ_CALLER); }
-RUNQ_NEW void operator delete(void* p, std::align_val_t) noexcept { free_at(p, RUNQ_CALLER); }
-RUNQ_NEW void operator delete[](void* p, std::align_val_t) noexcept { free_at(p, RUNQ_CALLER); }
-RUNQ_NEW void operator delete(void* p, std::size_t, std::align_val_t) noexcept { free_at(p, RUNQ_CALLER); }
-RUNQ_NEW void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { free_at(p, RUNQ_CALLER); }
