@@ -12,6 +12,9 @@ import sys
 import tempfile
 
 here = os.path.dirname(os.path.realpath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(here, "../../compiled/test"))
+import kept_compiler  # noqa: E402
 
 # name: source, before, after, kind of test, what it runs
 MUTANTS = {
@@ -112,6 +115,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="only each N-th one")
     options = parser.parse_args()
     options.build = os.path.realpath(options.build)
+    kept_compiler.set_up()  # the tests of several mutants compile the same program
     survivors = []
     chosen = {name: m for name, m in list(MUTANTS.items())[::options.every] if not options.only or name in options.only.split()}
     for name, (source, before, after, kind, what) in chosen.items():
@@ -124,10 +128,12 @@ def main():
         changed = text.replace(before, after).replace('"../compiled/', f'"{os.path.join(here, "..", "..", "compiled")}/')
         with tempfile.TemporaryDirectory() as folder:
             tool = build(options, source, changed, folder)
-            done = subprocess.run(test_command(tool, kind, what, options.runs), text=True, capture_output=True)
+            done = subprocess.run(test_command(tool, kind, what, options.runs), text=True, capture_output=True,
+                                  env={**os.environ, "CXX": kept_compiler.name()})
         print(f"{'survives' if done.returncode == 0 else 'killed'} {name}: {what}", flush=True)
         if done.returncode == 0:
             survivors.append(f"{name} survives")
+    kept_compiler.tear_down()
     print("\n".join(survivors) if survivors else f"{len(chosen)} mutants, all killed")
     return 1 if survivors else 0
 
