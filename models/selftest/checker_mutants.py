@@ -22,7 +22,7 @@ once the mutant is chosen; of several lines, each must. Instead, `lives:` says w
 shipped.
 
 `write` copies those folders of models/ that have mutants, with every changed body beside the shipped one. The environment
-variable RUNQ_CHECKER_MUTANT, "exact_graph/joins_the_smaller_clock", chooses one in programs that are built from the copy
+variable RUNQ_CHECKER_MUTANT, "exact/joins_the_smaller_clock", chooses one in programs that are built from the copy
 (mutants/chosen_mutant.cpp). What does not apply is written into OUTPUT_DIR/refused.
 
 `run` first makes each test without a mutant: it must pass. Then it makes each with each mutant that names it. A line of the
@@ -38,6 +38,7 @@ import argparse
 import collections
 import concurrent.futures
 import fnmatch
+import math
 import os
 import pathlib
 import re
@@ -149,16 +150,17 @@ Limits = collections.namedtuple("Limits", "processor clock")
 
 
 class Clocks:
-    """How long each test may take: at first long enough for any machine, and once it has been made without a mutant, 20 times
-    as long as that took."""
+    """How long each test may take, by the clock and in processor time: at first long enough for any machine, and once it has been
+    made without a mutant, 20 times as long as that took."""
     FACTOR = 20
+    LEAST = 2  # seconds of processor time
 
     def __init__(self, seconds, patience):
         self.seconds, self.patience, self.taken = seconds, patience, {}
 
     def limits(self, test):
         clock = self.FACTOR * (self.seconds if test not in self.taken else self.taken[test])
-        return Limits(self.seconds, max(self.patience, clock))
+        return Limits(min(self.seconds, max(self.LEAST, math.ceil(clock))), max(self.patience, clock))
 
     def measure(self, test, make):
         begin = time.monotonic()

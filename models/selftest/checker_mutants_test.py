@@ -76,13 +76,15 @@ class Driver(unittest.TestCase):
         clocks = Clocks(seconds=10, patience=5)
         self.assertEqual(clocks.limits("test"), Limits(10, 200))
         self.assertEqual(clocks.measure("test", lambda limits: limits.clock), 200)
-        self.assertEqual(clocks.limits("test"), Limits(10, 5))
+        self.assertEqual(clocks.limits("test"), Limits(2, 5))
+        clocks.taken["test"] = 0.21
+        self.assertEqual(clocks.limits("test"), Limits(5, 5))
         clocks.taken["test"] = 2
         self.assertEqual(clocks.limits("test"), Limits(10, 40))
 
     def test_the_mutant_is_chosen_and_only_then(self):
         program = "import os; print(os.environ.get('RUNQ_CHECKER_MUTANT'))"
-        for mutant in (None, "exact_graph/one"):
+        for mutant in (None, "exact/one"):
             self.assertEqual(ran([sys.executable, "-c", program], mutant, Limits(10, 60)), (0, f"{mutant}\n"))
 
     def test_one_in_so_many_is_of_each_table(self):
