@@ -165,7 +165,7 @@ std::size_t bytes_of_a_waiting_task(const char* what, Start start) {
 constexpr std::size_t strand_bytes = sizeof(runq::detail::strand);
 
 // A program and the library may come from two compilers, so every compiler must make the same of the caches.
-static_assert(runq::detail::frame_cache::granule == 16 && sizeof(runq::detail::frame_cache) == std::size_t{64} * 16);
+static_assert(runq::detail::frame_cache::granule == 8 && sizeof(runq::detail::frame_cache) == std::size_t{128} * 16);
 
 /// The size of the block that a closure of so many bytes takes.
 constexpr std::size_t block_for(std::size_t bytes) {
@@ -176,18 +176,18 @@ constexpr std::size_t block_for_frame(std::size_t bytes) {
   return block_for(runq::detail::memory_of_frame::rounded(bytes));
 }
 
-TEST(memory, X17_a_waiting_task_costs_its_strand_and_a_frame_of_176_bytes) {
+TEST(memory, X17_a_waiting_task_costs_its_strand_and_a_frame_of_160_bytes) {
   EXPECT_LE(bytes_of_a_waiting_task("a task", [](runq::channel<int>* c) { runq::go(receive_one(c)); }),
-            strand_bytes + block_for_frame(176) + sizeof(void*));
+            strand_bytes + block_for_frame(160) + sizeof(void*));
 }
 
-TEST(memory, X17_a_waiting_task_of_a_lambda_costs_32_bytes_more_for_its_closure) {
+TEST(memory, X17_a_waiting_task_of_a_lambda_costs_24_bytes_more_for_its_closure) {
   const auto start = [](runq::channel<int>* c) { runq::go([c]() -> task<> { (void)co_await c->receive(); }); };
   EXPECT_LE(bytes_of_a_waiting_task("a coroutine lambda", start),
-            strand_bytes + block_for_frame(176) + block_for(32) + sizeof(void*));
+            strand_bytes + block_for_frame(160) + block_for(24) + sizeof(void*));
 }
 
-TEST(memory, a_started_task_costs_its_strand_and_a_frame_of_96_bytes_with_a_pointer_of_its_own) {
+TEST(memory, a_started_task_costs_its_strand_and_a_frame_of_88_bytes_with_a_pointer_of_its_own) {
   constexpr std::size_t n = sched_test::slow_build ? 20'000 : 100'000;  // tasks of one measurement
   std::size_t frames = 0;
   runq::run(
@@ -205,7 +205,7 @@ TEST(memory, a_started_task_costs_its_strand_and_a_frame_of_96_bytes_with_a_poin
       },
       {.procs = 1});
   EXPECT_GE(frames, 32U) << "nothing was measured";
-  EXPECT_LE(strand_bytes + frames, strand_bytes + block_for_frame(96) + sizeof(void*));
+  EXPECT_LE(strand_bytes + frames, strand_bytes + block_for_frame(88) + sizeof(void*));
 }
 
 /// The resident memory of this process, in bytes. Signed: it may become less than it was at the beginning of a test.

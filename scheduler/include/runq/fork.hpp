@@ -17,14 +17,11 @@ namespace detail {
 
 /// Called by a forked<T> that is destroyed before the end of the run and before the join.
 void destroy_unjoined(frame& child) noexcept;
-/// Lets `child` run by itself: thieves can take it from the deque; or it becomes a task of its own, which it also does
-/// when the deque is full. Throws std::bad_alloc.
-void fork_apart(processor_front& p, frame& parent, frame& child);
-/// Puts `parent`, the coroutine that the calling thread runs, into its processor's deque, so that another machine may
-/// run it at any moment from now on. Returns false, and does nothing, when the deque is full.
-[[nodiscard]] bool push_fork(frame& parent) noexcept;
-/// To be called when `parent` joins children of which some run by themselves. True: it waits, and another machine may
-/// run it already. `at`: the place of the join, for dumps.
+/// Starts `child`, which its parent has forked on `p`, as options::forks says, and returns what goes on here. Another
+/// machine may run the parent at any moment from then on. Throws std::bad_alloc.
+[[nodiscard]] std::coroutine_handle<> start_fork(processor_front& p, frame& child);
+/// To be called when `parent` joins children of which some run by themselves. True: it waits or yields, and another
+/// machine may run it already. `at`: the place of the join, for dumps.
 [[nodiscard]] bool waits_for_children(processor_front& p, frame& parent, source_place at) noexcept;
 
 }  // namespace detail
@@ -99,15 +96,8 @@ class [[nodiscard]] fork_awaiter {
     } else {
       child.promise().owned_by_handle = true;
     }
-    if (p.continues_forks) {
-      child.promise().how = role::forked_inline;
-      parent.owes_join = true;
-      // Afterwards another machine may run the parent, and destroy this awaiter. The front is asked for again, because
-      // a value that is kept during the call costs every fork some instructions.
-      if (push_fork(parent)) return transfer(*this_front(), child);
-      parent.owes_join = parent.children.any();  // not for this child
-    }
-    return start_apart(caller, child);
+    // Afterwards another machine may run the parent, and destroy this awaiter.
+    return start_fork(p, child.promise());
   }
 
   auto await_resume() noexcept {
@@ -120,16 +110,6 @@ class [[nodiscard]] fork_awaiter {
   }
 
  private:
-  // Not inlined, so that await_suspend() keeps only the two handles while it calls push_fork().
-  template <class Promise>
-  [[nodiscard, gnu::noinline]] static std::coroutine_handle<> start_apart(std::coroutine_handle<Promise> caller,
-                                                                          std::coroutine_handle<promise<T>> child) {
-    processor_front& p = *this_front();
-    frame& parent = caller.promise();
-    fork_apart(p, parent, child.promise());
-    parent.owes_join = true;
-    return transfer(p, caller);
-  }
   task<T> child_;
 };
 
@@ -153,13 +133,13 @@ class [[nodiscard]] join_awaiter {
     parent_ = &parent;
     parent.owes_join = false;
     // The place is made only where it is needed, which g++ does not do by itself.
-    if (parent.children.any() && waits_for_children(p, parent, source_place::here(file, line))) return true;
+    if (parent.children.any()) return waits_for_children(p, parent, source_place::here(file, line));
     return preempt_if_slice_is_over(p, caller);
   }
   void await_resume() {
     frame& parent = *parent_;
     if (parent.newest_below != nullptr) parent.leave_joined();
-    if (parent.error) std::rethrow_exception(std::exchange(parent.error, nullptr));
+    if (parent.error) throw_kept(parent.error);
   }
 
  private:

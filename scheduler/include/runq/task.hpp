@@ -2,7 +2,6 @@
 // task: a coroutine that runs on a scheduler and returns a T.
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
@@ -119,7 +118,6 @@ struct frame : memory_of_frame {
     awaited_closure* tie;  // tied: its closure, which has the first strand now
     scope_state* home;     // scope_body: its scope, which knows its caller
   };
-  join_counter<> children;
   std::exception_ptr error;  // of a forked child without a result, the first one; at the end, its own
   // The coroutines that are destroyed with this one if it is destroyed first, the newest first: the one that it has
   // called and waits for; forked children without a result (those that ran by themselves stay here until the join); and
@@ -130,24 +128,19 @@ struct frame : memory_of_frame {
     frame* next_below;      // called, forked or tied: in the list of the one that it is below
     closure* task_closure;  // is_root(): of its task, or null; a child and a spawned task have an awaited_closure
   };
+  [[no_unique_address]] join_counter<> children;  // so that the next members lie in its padding
   role how = role::fresh;
   bool owned_by_handle = false;  // forked: a forked<T> destroys it
   bool listed = false;           // forked, with a result: it is in its parent's list; tied: ending_order has passed it
   destruction_stage stage{};     // see runq/protocol/destruction.hpp
   end_mark<> finished;           // forked
   bool owes_join = false;        // it has forked since its last join
-  std::uint8_t depth = 0;        // its address lies 2^depth bytes behind the coroutine's
 
-  /// The coroutine.
+  /// The coroutine: a promise stands behind two pointers of the compiler's; see result_room.
   [[nodiscard]] std::coroutine_handle<> self() noexcept {
-    return std::coroutine_handle<>::from_address(reinterpret_cast<char*>(this) - (std::size_t{1} << depth));
+    return std::coroutine_handle<>::from_address(reinterpret_cast<char*>(this) - most_aligned);
   }
-  /// Called by the promise that this is the base of. A promise stands behind two pointers of the compiler's, and
-  /// further behind them if its alignment asks for that.
-  void is_of(std::coroutine_handle<> h) noexcept {
-    const auto bytes = reinterpret_cast<char*>(this) - static_cast<char*>(h.address());
-    depth = static_cast<std::uint8_t>(std::countr_zero(static_cast<std::size_t>(bytes)));
-  }
+  static constexpr std::size_t most_aligned = 2 * sizeof(void*);  // bytes: with more, a promise would stand elsewhere
 
   frame() noexcept : parent(nullptr), next_below(nullptr) {}
   frame(const frame&) = delete;
@@ -195,6 +188,9 @@ inline void destroy_owned(std::coroutine_handle<> owned, frame& f) noexcept {
   }
 }
 
+/// Throws `error`, which is not null, and forgets it. Not inline: every resumption of the caller would make room for
+/// it.
+[[noreturn]] void throw_kept(std::exception_ptr& error);
 /// Keeps the first error of the children of `parent` that have no result.
 void keep_child_error(frame& parent, std::exception_ptr error) noexcept;
 /// Ends the process with a message, except while all tasks are being destroyed because main has ended.
@@ -207,36 +203,7 @@ void fork_not_joined_after_exception() noexcept;
 /// such a body has forked, or a child that was started in the scope, the scope learns of it. False: nobody else must,
 /// because the scope has asked itself to stop, and the child was cancelled.
 bool tell_scope(frame& failed) noexcept;
-/// Takes the newest fork from the deque of the calling thread's processor if it is `parent`, and returns whether it
-/// did.
-[[nodiscard]] bool take_fork(frame& parent) noexcept;
-/// The part of end_fork() for a child that runs by itself.
-[[nodiscard]] std::coroutine_handle<> end_fork_apart(processor_front& p, frame& parent) noexcept;
-/// To be called when a forked child has ended. The parent goes on here, unless another thread runs it or it waits for
-/// another child.
-RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> end_fork(processor_front& p, frame& child) noexcept {
-  frame& parent = *child.parent;
-  const bool ran_at_once = child.how == role::forked_inline;
-  child.finished.set();
-  // Most often the parent is the newest in the deque, where this child's fork put it. If it is, the count of detached
-  // children stays the same, no matter for which child it was put there: one child that had been detached has ended,
-  // and one that was not detached is so from now on.
-  if (ran_at_once && take_fork(parent)) {
-    if (parent.newest_below == &child) {
-      parent.pop_below();
-      // by chance: the child has moved to the processor where its parent then forked another one, waited there longer
-      // than all other tasks, and so comes before the newest fork.
-      if (child.owned_by_handle) {
-        child.listed = false;
-      } else {
-        child.self().destroy();
-      }
-    }
-    return transfer(p, parent.self());
-  }
-  return end_fork_apart(p, parent);
-}
-/// To be called when `ended`, which was neither called by a coroutine of the library nor forked, has ended on `p`.
+/// To be called when `ended` has ended on `p`, unless a coroutine of the library has called it and it owes no join.
 /// Returns the coroutine that goes on here, or a noop coroutine.
 [[nodiscard]] std::coroutine_handle<> end_frame(processor_front& p, frame& ended) noexcept;
 
@@ -247,14 +214,9 @@ struct final_awaiter {
       std::coroutine_handle<Promise> ended) const noexcept {
     frame& f = ended.promise();
     processor_front& p = *this_front();
-    // Also if all children have ended: whether they have may be luck.
-    if (f.owes_join && f.how != role::scope_body) fork_not_joined();
-    if (f.how == role::called) {
-      f.leave_parent();
-      return transfer(p, f.parent->self());
-    }
-    if (is_forked(f)) return end_fork(p, f);
-    return end_frame(p, f);
+    if (f.how != role::called || f.owes_join) return end_frame(p, f);
+    f.leave_parent();
+    return transfer(p, f.parent->self());
   }
   // unreached: the compiler asks for it; a coroutine that has ended does not resume.
   void await_resume() const noexcept {}
@@ -281,18 +243,38 @@ struct promise_base : frame {
   }
 };
 
+/// Room for a T in a promise. One with a larger alignment than frame::self() allows for finds its place by itself.
+template <class T, bool = alignof(T) <= frame::most_aligned>
+union result_room {
+  T value;
+  result_room() noexcept {}
+  ~result_room() {}
+  [[nodiscard]] T* at() noexcept { return &value; }
+};
+template <class T>
+union result_room<T, false> {
+  std::byte bytes[sizeof(T) + alignof(T) - 1];
+  [[nodiscard]] T* at() noexcept {
+    void* first = bytes;
+    std::size_t room = sizeof bytes;
+    return static_cast<T*>(std::align(alignof(T), sizeof(T), first, room));
+  }
+};
+
 template <class T>
 class promise : public promise_base {
  public:
-  promise() { is_of(std::coroutine_handle<promise>::from_promise(*this)); }
+  promise() noexcept { static_assert(alignof(promise) <= most_aligned); }
   promise(const promise&) = delete;
   promise& operator=(const promise&) = delete;
-  ~promise() { drop_result(); }
+  ~promise() {
+    if (has_result_) std::destroy_at(result_.at());
+  }
   [[nodiscard]] task<T> get_return_object() noexcept;
   template <std::convertible_to<T> U>
   void return_value(U&& value) {
     drop_result();
-    std::construct_at(&result_, std::forward<U>(value));
+    std::construct_at(result_.at(), std::forward<U>(value));
     has_result_ = true;
     is_over();
   }
@@ -305,25 +287,22 @@ class promise : public promise_base {
     is_over();
   }
   [[nodiscard]] T take() {
-    if (!has_result_) std::rethrow_exception(error);
-    return std::move(result_);
+    if (!has_result_) throw_kept(error);
+    return std::move(*result_.at());
   }
 
  private:
   // There is one already when a destructor has thrown after `co_return`.
   void drop_result() noexcept {
-    if (std::exchange(has_result_, false)) std::destroy_at(&result_);
+    if (std::exchange(has_result_, false)) std::destroy_at(result_.at());
   }
-  bool has_result_ = false;
-  union {
-    T result_;  // if there is one; not std::optional, which has to be larger than T
-  };
+  bool has_result_ = false;  // not std::optional, which has to be larger than T
+  result_room<T> result_;
 };
 
 template <>
 class promise<void> : public promise_base {
  public:
-  promise() { is_of(std::coroutine_handle<promise>::from_promise(*this)); }
   [[nodiscard]] task<void> get_return_object() noexcept;
   void return_void() const noexcept { is_over(); }
   void unhandled_exception() noexcept {
@@ -337,7 +316,7 @@ class promise<void> : public promise_base {
     is_over();
   }
   void take() {
-    if (error) std::rethrow_exception(error);
+    if (error) throw_kept(error);
   }
 };
 

@@ -10,25 +10,78 @@ namespace runq::detail {
 constinit thread_local processor_front* held_here = nullptr;
 [[gnu::noinline]] processor_front* this_front_by_call() noexcept { return held_here; }
 
-bool push_fork(frame& parent) noexcept {
-  if (!this_processor()->own_forks.push(&parent)) return false;
-  // Asked for again, because a value that is kept for so long costs every fork some instructions.
+// In the next two functions the processor is asked for again after a call, because a value that is kept during the call
+// costs every fork some instructions.
+
+namespace {
+
+[[gnu::noinline]] std::coroutine_handle<> start_fork_apart(processor& p, frame& child) {
+  frame& parent = *child.parent;
+  fork_apart(p, parent, child);
+  parent.owes_join = true;
+  return transfer(p, parent.self());
+}
+
+}  // namespace
+
+std::coroutine_handle<> start_fork(processor_front& front, frame& child) {
+  if (!front.continues_forks) return start_fork_apart(static_cast<processor&>(front), child);
+  frame& parent = *child.parent;
+  child.how = role::forked_inline;
+  parent.owes_join = true;
+  if (!static_cast<processor&>(front).own_forks.push(&parent)) {
+    parent.owes_join = parent.children.any();  // not for this child
+    return start_fork_apart(*this_processor(), child);
+  }
   this_processor()->home.parking.submitted();
-  return true;
+  return transfer(*this_processor(), child.self());
 }
 
-bool take_fork(frame& parent) noexcept {
-  processor& p = *this_processor();
-  return p.home.parking.take_newest(p.own_forks, &parent);
+namespace {
+
+// The end of a child that its fork ran at once. The parent goes on here, unless another thread runs it or it waits for
+// another child.
+RUNQ_ON_EVERY_CALL inline std::coroutine_handle<> end_fork(processor& on, frame& child) noexcept {
+  frame& parent = *child.parent;
+  child.finished.set();
+  // Most often the parent is the newest in the deque, where this child's fork put it. If it is, the count of detached
+  // children stays the same, no matter for which child it was put there: one child that had been detached has ended,
+  // and one that was not detached is so from now on.
+  if (!on.home.parking.take_newest(on.own_forks, &parent)) return end_fork_apart(*this_processor(), parent);
+  if (parent.newest_below == &child) {
+    parent.pop_below();
+    // by chance: the child has moved to the processor where its parent then forked another one, waited there longer
+    // than all other tasks, and so comes before the newest fork.
+    if (child.owned_by_handle) {
+      child.listed = false;
+    } else {
+      child.self().destroy();
+    }
+  }
+  return transfer(*this_processor(), parent.self());
 }
 
-std::coroutine_handle<> end_frame(processor_front& front, frame& ended) noexcept {
-  processor& p = static_cast<processor&>(front);
+// Every other end.
+[[gnu::noinline]] std::coroutine_handle<> end_other(processor& p, frame& ended) noexcept {
+  // Also if all children have ended: whether they have may be luck.
+  if (ended.owes_join && ended.how != role::scope_body) fork_not_joined();
+  if (is_forked(ended)) {
+    frame& parent = *ended.parent;
+    ended.finished.set();
+    return end_fork_apart(p, parent);
+  }
   if (ended.is_root()) return end_root(p, ended);
   if (ended.how == role::called_apart) return transfer(p, std::coroutine_handle<>::from_address(ended.caller));
   if (ended.how == role::scope_body) return end_scope_body(p, ended);
   // main_body. Not by transfer(): the run has ended, and a task that yields now never runs again.
   return std::coroutine_handle<>::from_address(ended.caller);
+}
+
+}  // namespace
+
+std::coroutine_handle<> end_frame(processor_front& front, frame& ended) noexcept {
+  processor& p = static_cast<processor&>(front);
+  return ended.how == role::forked_inline && !ended.owes_join ? end_fork(p, ended) : end_other(p, ended);
 }
 
 }  // namespace runq::detail

@@ -27,8 +27,7 @@ void keep_strand(processor& p, bool is_later) noexcept {
   if (!is_later) p.current->set_status(task_status::running);
 }
 
-void fork_apart(processor_front& front, frame& parent, frame& child) {
-  processor& p = static_cast<processor&>(front);
+void fork_apart(processor& p, frame& parent, frame& child) {
   child.how = role::forked_apart;
   if (p.home.chosen.forks == fork_policy::child && p.own_forks.push(&child)) {
     parent.children.detach();
@@ -42,14 +41,15 @@ void fork_apart(processor_front& front, frame& parent, frame& child) {
   }
 }
 
+void throw_kept(std::exception_ptr& error) { std::rethrow_exception(std::exchange(error, nullptr)); }
+
 void keep_child_error(frame& parent, std::exception_ptr error) noexcept {
   // Children end at the same time on several threads; exceptions are rare enough for one lock.
   const std::lock_guard lock(locks_of_process.child_errors);
   if (!parent.error) parent.error = std::move(error);
 }
 
-std::coroutine_handle<> end_fork_apart(processor_front& front, frame& parent) noexcept {
-  processor& p = static_cast<processor&>(front);
+std::coroutine_handle<> end_fork_apart(processor& p, frame& parent) noexcept {
   const bool is_later = begin_end_of_strand(p);
   if (parent.children.arrive()) {
     keep_strand(p, is_later);
@@ -67,7 +67,7 @@ bool waits_for_children(processor_front& front, frame& parent, source_place at) 
     return true;
   }
   keep_strand(p, is_later);
-  return false;
+  return preempt_if_slice_is_over(p, parent.self());
 }
 
 }  // namespace runq::detail

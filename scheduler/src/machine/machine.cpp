@@ -116,7 +116,7 @@ void core::run(machine& m, work w) {
     ++p.ticks;
     p.slice.begin();
   }
-  p.transfers = 0;
+  p.transfers_left = processor_front::most_transfers;
   std::coroutine_handle<> next;
   if (w.is_fork()) {
     // A thread other than the one of the child that left it there has taken this continuation: from now on the child
@@ -139,7 +139,7 @@ void core::run(machine& m, work w) {
     // A blocking call may have cost the machine its processor, or given it another one.
     processor* const held = m.held;
     if (held == nullptr) return;
-    held->transfers = 0;
+    held->transfers_left = processor_front::most_transfers;
     next = std::exchange(held->next, nullptr);
   }
   m.end_stretch();

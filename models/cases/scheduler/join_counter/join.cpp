@@ -90,6 +90,45 @@ struct join_twice final : scenario {
   unsigned joins = 0;
 };
 
+// A counter that moves its children to the shared word by twos. Parent: detaches four and starts each as soon as it is
+// detached, then waits ‖ the first and the third child ‖ the second and the fourth.
+struct join_in_batches final : scenario {
+  struct flag {
+    atomic<int> up{0};
+  };
+  struct plain_flag {
+    cell<int> up{0};
+  };
+
+  void thread(unsigned index) override {
+    if (index == 0) {
+      for (flag& f : told) {
+        children.detach();
+        f.up.store(1, std::memory_order::release);
+      }
+      if (children.wait()) go_on();
+      return;
+    }
+    for (unsigned i = index - 1; i < told.size(); i += 2) {
+      await([&] { return told[i].up.load(std::memory_order::acquire) != 0; });
+      results[i].up.set(1);
+      if (children.arrive()) go_on();
+    }
+  }
+  void finish() override { require(resumed == 1, "the parent did not go on"); }
+
+  void go_on() {
+    require(++resumed == 1, "the parent goes on twice");
+    for (const plain_flag& r : results) require(r.up.get() == 1, "the parent goes on before a child has ended");
+    require(!children.any(), "after the join there are children left");
+  }
+
+  join_counter<atomics, 2> children;
+  std::array<flag, 4> told;
+  std::array<plain_flag, 4> results;
+  int resumed = 0;
+};
+
 // Child: writes its result, ends, arrives ‖ parent: drops the child: destroys its frame if it has ended, and else
 // leaves that to the join; then it waits. No thread touches the child's frame after its destruction.
 struct dropped_before_the_join final : scenario {
@@ -160,6 +199,12 @@ const bool added[] = {
         .property = "a counter can be used again after a join",
         .threads = 3,
         .kept_for = "the counter is used again",
+    }),
+    add_case<join_in_batches>({
+        .name = "join_counter/join_in_batches",
+        .property =
+            "children that arrive before and after their number was moved to the shared word are all waited for",
+        .threads = 3,
     }),
 };
 

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <new>
 
+#include "runq/common.hpp"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define RUNQ_ASAN 1
 #elif defined(__has_feature)
@@ -33,7 +35,7 @@ namespace runq::detail {
 /// Its layout and its classes are the same with every compiler, because a program and the library may come from two.
 class frame_cache {
  public:
-  static constexpr std::size_t granule = 16;         // bytes: what operator new aligns to
+  static constexpr std::size_t granule = 8;          // bytes: the least alignment of a block
   static constexpr std::size_t largest = 1024;       // bytes: larger frames come from operator new
   static constexpr std::size_t most_aligned = 4096;  // bytes: a page
   static constexpr std::uint32_t high = 64;          // blocks of one class
@@ -49,7 +51,7 @@ class frame_cache {
   frame_cache& operator=(const frame_cache&) = delete;
   ~frame_cache();
 
-  [[nodiscard]] void* allocate(std::size_t bytes) {
+  [[nodiscard]] RUNQ_ON_EVERY_CALL void* allocate(std::size_t bytes) {
     if (bytes > largest) return ::operator new(bytes, alignment_for(bytes));
     list& free = lists_[class_of(bytes)];
     if (free.first == nullptr) refill(class_of(bytes));
@@ -60,7 +62,7 @@ class frame_cache {
     return b;
   }
 
-  void deallocate(void* memory, std::size_t bytes) noexcept {
+  RUNQ_ON_EVERY_CALL void deallocate(void* memory, std::size_t bytes) noexcept {
     if (bytes > largest) {
       ::operator delete(memory, alignment_for(bytes));
       return;
@@ -80,10 +82,10 @@ class frame_cache {
   }
   [[nodiscard]] static constexpr std::size_t size_of_class(std::size_t c) noexcept { return (c + 1) * granule; }
 
-  /// The largest power of two that divides `bytes`, between what every operator new gives and most_aligned.
+  /// The largest power of two that divides `bytes`, between granule and most_aligned.
   [[nodiscard]] static constexpr std::align_val_t alignment_for(std::size_t bytes) noexcept {
     const std::size_t divides = bytes & (~bytes + 1);
-    return std::align_val_t{std::clamp(divides, std::size_t{__STDCPP_DEFAULT_NEW_ALIGNMENT__}, most_aligned)};
+    return std::align_val_t{std::clamp(divides, granule, most_aligned)};
   }
 
   // A free block may not be touched, but for its links: AddressSanitizer is told so.

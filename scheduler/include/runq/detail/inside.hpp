@@ -67,10 +67,11 @@ class new_task {
 struct processor_front {
   processor_front(core& scheduler, bool forks_continue) noexcept : home(scheduler), continues_forks(forks_continue) {}
   core& home;
-  strand* current = nullptr;    // the strand that runs now
-  time_slice<> slice;           // whether its task has run for too long: noticed at the next co_await
-  std::uint32_t transfers = 0;  // since the machine's loop was last entered; see transfer()
-  const bool continues_forks;   // options::forks is fork_policy::continuation
+  strand* current = nullptr;  // the strand that runs now
+  time_slice<> slice;         // whether its task has run for too long: noticed at the next co_await
+  static constexpr std::uint32_t most_transfers = 64;
+  std::uint32_t transfers_left = most_transfers;  // until the machine's loop is entered again; see transfer()
+  const bool continues_forks;                     // options::forks is fork_policy::continuation
   frame_cache frames;
 };
 
@@ -160,8 +161,7 @@ void preempt(processor_front& p, std::coroutine_handle<> self);
 /// other builds.
 RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> transfer(processor_front& p,
                                                                          std::coroutine_handle<> h) {
-  constexpr std::uint32_t most = 64;
-  if (!p.slice.over() && ++p.transfers < most) return h;
+  if (!p.slice.over() && --p.transfers_left != 0) return h;
   return transfer_by_loop(p, h);
 }
 

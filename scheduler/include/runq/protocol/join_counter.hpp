@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "runq/atomics.hpp"
+#include "runq/common.hpp"
 
 namespace runq {
 
@@ -41,9 +42,9 @@ class end_mark {
 };
 
 /// Tells when all detached children have arrived and the parent waits for them. The parent counts its detached children
-/// in plain memory and adds the sum to the shared word only when it waits. Until then only the children touch that
-/// word.
-template <class Atomics = std_atomics>
+/// in plain memory and adds the sum to the shared word only when it waits, or when there are `Most` of them, so that a
+/// byte is enough. Until then only the children touch that word.
+template <class Atomics = std_atomics, std::uint8_t Most = 128>
 class join_counter {
  public:
   join_counter() noexcept : balance_(0) {}
@@ -51,7 +52,11 @@ class join_counter {
   join_counter& operator=(const join_counter&) = delete;
 
   /// One more child runs independently of the parent. Called only by the parent. Wait-free.
-  void detach() noexcept { detached_.set(detached_.get() + 1); }
+  void detach() noexcept {
+    const unsigned n = detached_.get() + 1U;
+    detached_.set(static_cast<std::uint8_t>(n));
+    if (n % Most == 0) settle(n == Most);
+  }
 
   /// Whether a child was detached since the last join: if not, there is nothing to wait for. Called only by the parent.
   [[nodiscard]] bool any() const noexcept { return detached_.get() != 0; }
@@ -59,7 +64,8 @@ class join_counter {
   /// The parent waits. True: all children have arrived, so the parent goes on, and sees what they did. False: the
   /// parent must stop here and not touch its frame any more: the last arrive() resumes it. Wait-free.
   [[nodiscard]] bool wait() noexcept {
-    const std::int64_t children = detached_.get();
+    const unsigned n = detached_.get();
+    const std::int64_t children = n < Most ? n : n - Most + debt;
     detached_.set(0);
     // [join.wait] acq_rel: acquire pairs with [join.arrive] of all children; weaker: the parent does not see their
     // results. Release pairs with the acquire of [join.arrive]: the thread that resumes the parent sees what it did
@@ -76,10 +82,22 @@ class join_counter {
   }
 
  private:
+  // More than there can be children.
+  static constexpr std::int64_t debt = std::int64_t{1} << 62;
+
+  // Moves `Most` children to the shared word, and with the first of them a debt, so that no child that arrives before
+  // the parent waits takes itself for the last.
+  RUNQ_RARELY_CALLED void settle(bool first) noexcept {
+    detached_.set(Most);
+    // [join.settle] relaxed: publishes nothing; the children's release sequences go on through it.
+    balance_.fetch_add(first ? Most - debt : std::int64_t{Most}, std::memory_order::relaxed);
+  }
+
   // Children that the parent waits for, less those that have arrived. Negative until the parent waits; 0 when a join
   // is complete, and so ready for the next.
   typename Atomics::template atomic<std::int64_t> balance_;
-  typename Atomics::template cell<std::int64_t> detached_{0};
+  // From `Most` on: so many more than `Most`, and the balance has the others and the debt.
+  typename Atomics::template cell<std::uint8_t> detached_{std::uint8_t{0}};
 };
 
 }  // namespace runq

@@ -19,6 +19,11 @@ namespace runq::detail {
 [[nodiscard]] bool begin_end_of_strand(processor& p, source_place at = {}) noexcept;
 void end_strand(processor& p, bool is_later) noexcept;
 void keep_strand(processor& p, bool is_later) noexcept;
+/// Lets `child` run by itself: thieves can take it from the deque; or it becomes a task of its own, which it also does
+/// when the deque is full. Throws std::bad_alloc.
+void fork_apart(processor& p, frame& parent, frame& child);
+/// To be called when a child of `parent` has ended that ran by itself. Returns what end_frame() returns.
+[[nodiscard]] std::coroutine_handle<> end_fork_apart(processor& p, frame& parent) noexcept;
 [[nodiscard]] std::coroutine_handle<> end_root(processor& p, frame& root) noexcept;
 /// To be called when a started child of `home` has ended and been destroyed: nothing of the scope is touched any more.
 void end_scope_child(scope_state& home) noexcept;
