@@ -268,6 +268,28 @@ TEST_F(runs, statistics_count_all_runs) {
   }
 }
 
+TEST_F(runs, threads_at_once_exist_when_the_scheduler_is_made_and_for_each_run) {
+  static constexpr unsigned procs = 4;
+  EXPECT_EQ(scheduler({.procs = procs}).stats().machines, 0U);
+  scheduler s({.procs = procs, .threads_at_once = true});
+  EXPECT_EQ(s.stats().machines, procs);
+  for (unsigned round = 1; round != 4; ++round) {
+    s.run([&]() -> task<> {
+      std::atomic<unsigned> begun{0};
+      for (unsigned i = 0; i != procs - 1; ++i) {
+        co_await runq::fork([](std::atomic<unsigned>& n) -> task<> {
+          // Each holds its processor until all have begun.
+          for (++n; n != procs - 1;) std::this_thread::yield();
+          co_return;
+        }(begun));
+      }
+      co_await runq::join();
+    });
+    EXPECT_EQ(s.stats().machines, procs) << "after run " << round;
+    EXPECT_EQ(s.stats().machines_started, (round + 1) * procs) << "a run has started threads of its own";
+  }
+}
+
 TEST_F(runs, a_number_of_processors_out_of_range_is_refused_at_any_time) {
   scheduler s({.procs = 2});
   const std::string refused = "runq: set_procs() takes 1 … options::max_procs, 1024";

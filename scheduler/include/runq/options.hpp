@@ -50,6 +50,9 @@ struct options {
   /// A thread that has slept for so long ends, if as many other threads as there are processors sleep, too. At least 1
   /// ns. There are many threads after many blocking calls at the same time.
   std::chrono::nanoseconds idle_thread_life = std::chrono::seconds(10);
+  /// All threads that the processors need are started when the scheduler is made, and again after each run, instead of
+  /// one after the other when there is work for them. They sleep until then.
+  bool threads_at_once = false;
   fork_policy forks = fork_policy::continuation;
   run_until until = run_until::main_ends;
   plain_threads threads_without_handle = plain_threads::may_wake_tasks;

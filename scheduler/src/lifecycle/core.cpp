@@ -70,6 +70,7 @@ core::core(const options& wanted, scheduler& of)
   try {
     parking.resize(chosen.procs);
     if (chosen.dump_on != 0) dumps_.emplace(*this, chosen.dump_on);
+    if (chosen.threads_at_once) parking.start_all();
   } catch (...) {
     spares_.clear(delete_processor);  // the destructor does not run
     throw;

@@ -58,6 +58,7 @@ void core::run_main(new_task main) {
     may_start_ = true;
   }
   parking.restart(processors_.size());
+  if (chosen.threads_at_once) parking.start_all();
   // Tasks that threads outside started while no machine ran.
   if (global.has_work()) parking.submitted();
 }

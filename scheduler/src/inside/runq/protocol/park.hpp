@@ -592,6 +592,32 @@ class park_protocol {
     if (who.spinner) request_withdrawn();
   }
 
+  /// Wakes or starts a machine for each idle processor, which looks for work and sleeps where there is none: so later
+  /// work wakes threads that exist. Any thread.
+  void start_all() {
+    Machine* woken = nullptr;
+    Processor* without = nullptr;  // the processors for which no machine sleeps; linked by `next_idle`
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_.get()) return;
+      while (Processor* const p = processors_.take()) {
+        // [park.all.spin] relaxed: as [park.spin].
+        spinning_.fetch_add(1U, std::memory_order::relaxed);
+        if (Machine* const m = wake_machine_for(*p)) {
+          m->next_idle.set(std::exchange(woken, m));
+        } else {
+          p->next_idle.set(std::exchange(without, p));
+        }
+      }
+    }
+    wake_all(woken);
+    while (without != nullptr) {
+      Processor* const next = without->next_idle.get();
+      host_.start_machine(*without);
+      without = next;
+    }
+  }
+
   /// start_machine() did not start its machine, because the scheduler stops. Called by start_machine()'s thread.
   void not_started() {
     // [park.not_started] relaxed: a stopping scheduler's counts do not matter any more.
