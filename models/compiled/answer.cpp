@@ -275,8 +275,9 @@ answer judge(const search_result& r, session& s, const run_options& options) {
   }
   if (r.began_again) {
     a.text +=
-        "note: a thread waits for a variable that is freed, or written otherwise than atomically, beside that: all was "
-        "explored again, as with --waits-in-place off\n";
+        "note: a thread waits for a variable that is freed, or written otherwise than atomically, beside that, or what "
+        "it reads in a round that fails may be: all was explored again, as with --waits-in-place off --skip-retries "
+        "off\n";
   }
   if (options.without_assertions) a.text += "note: NDEBUG leaves out the assertions of the program\n";
   a.text += so_far(r, s);

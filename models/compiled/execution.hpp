@@ -18,6 +18,9 @@ namespace runq::model::compiled {
 /// At the end of each stack, never to be touched.
 inline constexpr std::size_t guard_bytes = 4096;
 
+/// The thread that runs main().
+inline constexpr unsigned main_thread = 1;
+
 /// A block of the heap that the thread was known to be allowed to use, when memory had been freed so often.
 struct usable_memory {
   const std::byte* begin = nullptr;
@@ -40,6 +43,12 @@ struct taken_lock {
   unsigned position;  ///< events up to it
 };
 
+struct shared_read {
+  const void* at;
+  std::uint8_t bytes;  ///< of its granule
+  friend bool operator==(const shared_read&, const shared_read&) = default;
+};
+
 /// What more than one part of a session asks of a thread.
 struct thread_state {
   frame* at = nullptr;                  ///< where in the program's code it is
@@ -49,6 +58,10 @@ struct thread_state {
   bool has_change = false;              ///< it has changed an atomic variable since that was asked
   unsigned changed = 0;                 ///< events up to the last that has changed an atomic variable
   unsigned repeated = 0;                ///< events up to the last store that has left its variable as it was
+  /// Plain accesses since it has last had an effect, but for those of a thread that was started to its own stack. If
+  /// there is no room left, there were more. Plain hooks note them, which must not allocate memory.
+  std::array<shared_read, 64> shared_reads;
+  std::size_t shared_read_count = 0;
   std::vector<held_lock> held;
   std::vector<taken_lock> taken;  ///< and not given back
 
@@ -57,6 +70,7 @@ struct thread_state {
     usable = {};
     has_effect = false;
     accesses = 0;
+    shared_read_count = 0;
     has_change = false;
     changed = 0;
     repeated = 0;
@@ -72,11 +86,24 @@ struct shown_access {
   const void* at = nullptr;
 };
 
+/// Is told when the running thread comes to its end, which nobody knows yet.
+class end_observer {
+ public:
+  end_observer() = default;
+  end_observer(const end_observer&) = delete;
+  end_observer& operator=(const end_observer&) = delete;
+  virtual void thread_ends(const void* result) = 0;
+
+ protected:
+  ~end_observer() = default;
+};
+
 /// The execution that is under way, as all parts of a session see it.
 struct execution {
   exact::search* search = nullptr;  ///< nullptr: no check is under way
   bounds limits;
   left_out omitted;
+  end_observer* at_end = nullptr;
   unsigned unjoined = 0;               ///< threads that were started in this execution, and not joined
   std::vector<shown_access> shown;     ///< the one in conflict, if it is plain, and the failing one
   std::array<const frame*, 2> race{};  ///< where the two accesses are of the last race; nullptr: there was none
@@ -101,6 +128,12 @@ struct execution {
   }
   /// The running thread does something that others can notice, or that it can find again.
   void note_effect() noexcept { running().has_effect = true; }
+  void note_access(const void* at, std::uint8_t bytes) noexcept {
+    thread_state& t = running();
+    ++t.accesses;
+    if (self.number != main_thread && on_own_stack(at)) return;
+    if (t.shared_read_count != t.shared_reads.size()) t.shared_reads[t.shared_read_count++] = {at, bytes};
+  }
   /// The running thread's last event changes an atomic variable. The graph shows whether another one undoes that.
   void note_change() noexcept {
     running().has_change = true;

@@ -32,6 +32,7 @@ OPTION("--seed", "S", "a number", number(search.seed), "of the random walks (def
 OPTION("--path", "PATH", "the path that a failure shows, as 0.3.1", path(), "show the execution at the end of that path, which a failure has told")
 OPTION("--judge-timed-waits", "", "", flag(limits.judges_timed_waits), "a deadlock may consist of waits for condition variables and futexes that do not time out")
 OPTION("--every-iteration", "", "", flag(to_.every_iteration), "explore loops that wait one iteration after the other, rather than as waiting")
+OPTION("--skip-retries", "on|off", "on or off", on_or_off(search.skips_retries), "on (default): a failed round of a loop is left out where another execution shows what follows it; off: it is explored")
 OPTION("--waits-in-place", "on|off", "on or off", on_or_off(search.waits_in_place), "off: a thread that waits blocks its execution, and another one shows how it goes on; on (default): it tries again in the same execution when something new is written, so fewer executions are begun, and the same are complete")
 OPTION("--barriers-in-order", "", "", flag(search.orders_barriers), "explore also each order in which the threads of a round come to a barrier: many more executions, the same outcomes")
 OPTION("--load-buffering", "", "", flag(search.load_buffering), "explore also executions in which one relaxed read takes its value from a write that comes after it")

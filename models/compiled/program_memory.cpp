@@ -28,7 +28,7 @@ void program_memory::access_slowly(const void* at, std::size_t size, bool is_wri
 
 void program_memory::access_beside(granule& g, const void* at, byte_mask bytes, bool is_write, const void* code) {
   const checker_scope scope;
-  access_shared(g, at, access_by_own(bytes, is_write, code));
+  access_shared(g, at, access_by_own(at, bytes, is_write, code));
 }
 
 void program_memory::access_parts(const void* at, std::size_t size, bool is_write, const void* code) {
@@ -46,9 +46,30 @@ void program_memory::access_parts(const void* at, std::size_t size, bool is_writ
 
 /// There are other accesses to the granule, or atomic variables in it.
 void program_memory::access_shared(granule& g, const void* part, const plain_access& a) {
+  if (now_.search->takes_shortcuts()) require_own_stack(g, part, a);
   g.for_each_access([&](const plain_access& old) { check_against(old, a, part, true); });
   if (g.has_atomics()) access_atomics(g, part, a);
   g.notes(a);
+}
+
+/// Rounds of loops are left out although they access the thread's own stack: then no other thread may.
+void program_memory::require_own_stack(granule& g, const void* part, const plain_access& a) {
+  const unsigned owner = now_.thread_with_stack_at(part);
+  if (owner == 0 || owner == main_thread) return;
+  bool is_shared = owner != a.thread;
+  g.for_each_access([&](const plain_access& old) { is_shared = is_shared || old.thread != owner; });
+  if (is_shared) now_.search->require_no_round_left_out();
+}
+
+/// So they are although they read atomic variables: then no other thread may write to these plainly. Those on the heap
+/// are read again.
+void program_memory::require_no_variable(const granule& g, const void* part, byte_mask bytes) {
+  if (now_.is_alone() || now_.on_own_stack(part) || heap_.owns(part)) return;
+  const std::vector<atomic_places::numbered>& known = g.atomics->known;
+  const bool is_variable = std::any_of(known.begin(), known.end(), [=](const atomic_places::numbered& k) {
+    return k.place.size > granule_bytes || (k.place.bytes() & bytes) != 0;
+  });
+  if (is_variable) now_.search->require_no_round_left_out();
 }
 
 void program_memory::access_atomics(granule& g, const void* at, const plain_access& a) {

@@ -54,7 +54,7 @@ class program_memory {
     if (now_.is_alone()) return;
     if (!code_.is_surely_own(code)) return access_slowly(at, size, is_write, code);
     const byte_mask bytes = bytes_from(first, size);
-    if (!g->notes_quickly(access_by_own(bytes, is_write, code))) access_beside(*g, at, bytes, is_write, code);
+    if (!g->notes_quickly(access_by_own(at, bytes, is_write, code))) access_beside(*g, at, bytes, is_write, code);
   }
   /// What a compare-exchange expects may be shared memory, as the link of a node: compilers show no access to it.
   enum class expected_access : std::uint8_t { read, left, changed };
@@ -106,11 +106,11 @@ class program_memory {
       shadow_.begin(*g);
     }
     if (heap_.owns(part) && !heap_.may_use(*g, part, part_size)) return nullptr;
-    return g->has_atomics() ? nullptr : g;
+    return g->atomics != nullptr ? nullptr : g;
   }
   /// `code` is the program's own.
-  [[nodiscard]] plain_access access_by_own(byte_mask bytes, bool is_write, const void* code) noexcept {
-    ++now_.running().accesses;
+  [[nodiscard]] plain_access access_by_own(const void* at, byte_mask bytes, bool is_write, const void* code) noexcept {
+    now_.note_access(at, bytes);
     return {
         {{now_.running().at, code}, *now_.self.position, static_cast<std::uint8_t>(now_.self.number)}, bytes, is_write};
   }
@@ -132,11 +132,14 @@ class program_memory {
     heap_.check(g, part, bytes, at, size, {is_write, true}, code);
     if (is_write && part == at) beginning_.keep(at, size);
     if (now_.is_alone() && !g.has_atomics()) return;
-    ++now_.running().accesses;
+    now_.note_access(at, bytes);
+    if (is_write && g.atomics != nullptr && now_.search->takes_shortcuts()) require_no_variable(g, part, bytes);
     const plain_access a{code_.step_here(code), bytes, is_write};
     if (g.has_atomics() || !g.notes_quickly(a)) access_shared(g, part, a);
   }
   void access_shared(granule& g, const void* part, const plain_access& a);
+  void require_own_stack(granule& g, const void* part, const plain_access& a);
+  void require_no_variable(const granule& g, const void* part, byte_mask bytes);
   void access_atomics(granule& g, const void* at, const plain_access& a);
   void check_against_atomic(atomic_place& place, const std::byte* granule_begin, const plain_access& a);
   [[nodiscard]] bool is_of_standard_library(const void* at) const noexcept {

@@ -67,7 +67,10 @@ void program_threads::end(void* result) {
   run_exit_handlers(t.deaths);
   this_process.in_program = false;
   t.has_ended = true;
-  if (running() != 1) now_.search->finish_thread();
+  if (running() != 1) {
+    now_.at_end->thread_ends(result);
+    now_.search->finish_thread();
+  }
   wait_for_all();
   exit_program(0, ending::exit, nullptr);
 }
@@ -208,7 +211,6 @@ void* program_threads::join(pthread_t thread, const void* code) {
 }
 
 void program_threads::detach(pthread_t thread, const void* code) {
-  constexpr unsigned main_thread = 1;
   const bool is_main = running() == main_thread && is_running(thread);
   give_up_handle(is_main ? main_thread : number_of(thread, "detached", code), "detached", code);
 }

@@ -40,7 +40,10 @@ void program_waits::forget_before_effect() {
   const bool has_effect = std::exchange(now_.running().has_effect, false);
   if (!has_change && !has_effect) return;
   thread_info& t = mine();
-  if (has_effect) t.visits.clear();
+  if (has_effect) {
+    t.visits.clear();
+    now_.running().shared_read_count = 0;
+  }
   t.rounds.clear();
   t.woken.clear();
 }
@@ -53,17 +56,126 @@ void program_waits::look_for_loop(const caller_state& caller, const void* code) 
   forget_before_effect();
   constexpr std::size_t most_visits = 64;  // a loop with more operations is not recognised
   const std::uint64_t state = state_of(caller);
+  if (now_.search->on_shortcut()) tell_state(state);
   std::vector<visit>& visits = mine().visits;
+  const visit here{code,
+                   caller.stack,
+                   state,
+                   now_.search->position(),
+                   mine().timed,
+                   now_.running().accesses,
+                   now_.running().shared_read_count};
   // While the thread is replayed, the graph says what it does.
-  if (now_.search->at_frontier()) {
+  if (now_.search->at_frontier() && !now_.search->on_shortcut()) {
     const auto rounds = std::count_if(visits.begin(), visits.end(), [&](const visit& v) { return v.state == state; });
     const bool is_late_round = rounds >= std::ptrdiff_t{now_.limits.rounds};
     for (const visit& v : visits) {
       if (v.state == state && undoes_changes_since(v.position, is_late_round)) return wait_as_in(v, code);
     }
+    if (now_.search->takes_shortcuts()) look_for_shortcut(here);
   }
   if (visits.size() == most_visits) visits.erase(visits.begin());
-  visits.push_back({state, now_.search->position(), mine().timed, now_.running().accesses});
+  visits.push_back(here);
+}
+
+/// On a shortcut the thread must have had no effect that it has not had without it.
+void program_waits::tell_state(std::uint64_t state) {
+  const std::vector<visit>& visits = mine().visits;
+  const unsigned begin = now_.search->beginning_of_shortcut();
+  const bool has_only_read =
+      std::any_of(visits.begin(), visits.end(), [=](const visit& v) { return v.position <= begin; });
+  now_.search->tell_state(has_only_read ? std::optional(state) : std::nullopt);
+}
+
+/// What the thread returns is all that is left of its state.
+void program_waits::thread_ends(const void* result) {
+  if (!recognises_loops_ || !now_.search->takes_shortcuts()) return;
+  forget_before_effect();
+  const visit here{nullptr,
+                   nullptr,
+                   reinterpret_cast<std::uintptr_t>(result),
+                   now_.search->position(),
+                   mine().timed,
+                   now_.running().accesses,
+                   now_.running().shared_read_count};
+  if (now_.search->on_shortcut()) return tell_state(here.state);
+  if (now_.search->at_frontier()) look_for_shortcut(here);
+}
+
+/// The number of events in the last round of a loop that the running thread has made; 0: there was none.
+unsigned program_waits::length_of_last_round(const visit& now) const {
+  const std::vector<visit>& visits = threads_[now_.self.number].visits;
+  const auto before = [&](const visit& v) {
+    const auto end = std::find_if(visits.rbegin(), visits.rend(),
+                                  [&](const visit& w) { return w.position <= v.position && &w != &v; });
+    return std::find_if(end, visits.rend(), [&](const visit& w) { return w.code == v.code && w.stack == v.stack; });
+  };
+  if (const auto b = before(now); b != visits.rend()) return now.position - b->position;
+  for (auto v = visits.rbegin(); v != visits.rend(); ++v) {
+    if (const auto b = before(*v); b != visits.rend()) return v->position - b->position;
+  }
+  return 0;
+}
+
+/// Whether the round that the running thread has just made changes nothing but what the thread has read: with the newer
+/// values at once, it would be here in the same state. Then another execution shows what follows. Of the thread's last
+/// events, one or more are kept; as many as the round has are left out before them.
+void program_waits::look_for_shortcut(const visit& now) {
+  const unsigned round = length_of_last_round(now);
+  if (round == 0) return;
+  const std::vector<visit>& visits = mine().visits;
+  const exact::graph& graph = now_.search->current_graph();
+  const unsigned self = now_.search->running();
+  for (unsigned kept = 1; kept <= 2 * round && kept + round <= now.position; ++kept) {
+    const unsigned begin = now.position - round - kept;
+    const exact::node& old = graph.at(self, begin);
+    const exact::node& newer = graph.at(self, now.position - kept);
+    if (!exact::only_reads(newer)) return;
+    const auto at = [&](unsigned position) {
+      return std::find_if(visits.rbegin(), visits.rend(), [=](const visit& v) { return v.position <= position; });
+    };
+    const auto first = at(begin);
+    if (first == visits.rend() || first->timed != now.timed) return;
+    const bool may_read_newer = old.kind == exact::node_kind::read && newer.kind == old.kind &&
+                                old.variable == newer.variable && old.source != newer.source;
+    if (!may_read_newer || !may_be_left_out(begin, now.position - kept)) continue;
+    if (!reads_again(*first, *at(now.position - kept))) continue;
+    if (now_.search->is_reached_without(begin, now.position - kept, now.state)) {
+      now_.search->leave_out_round();
+      wait_for_others(begin, now.code);
+    }
+  }
+}
+
+/// Whether all that the running thread has read plainly from `begin` to `end` it has read again since then: who races
+/// with the first of two such reads races with the second one, or has been executed already.
+bool program_waits::reads_again(const visit& begin, const visit& end) const {
+  const thread_state& t = now_.threads[now_.self.number];
+  if (t.shared_read_count == t.shared_reads.size()) return false;
+  const shared_read* const first = t.shared_reads.data() + begin.shared_reads;
+  const shared_read* const again = t.shared_reads.data() + end.shared_reads;
+  const shared_read* const last = t.shared_reads.data() + t.shared_read_count;
+  return std::all_of(first, again, [=](const shared_read& r) { return std::find(again, last, r) != last; });
+}
+
+/// Whether nobody notices if the running thread's events from `begin` to `end` are not there. Memory of the heap may be
+/// freed beside a read: then it is freed beside the thread's later read, too.
+bool program_waits::may_be_left_out(unsigned begin, unsigned end) const {
+  const exact::graph& graph = now_.search->current_graph();
+  const unsigned self = now_.search->running();
+  const auto is_read_later = [&](event_id variable) {
+    for (unsigned i = end; i != now_.search->position(); ++i) {
+      if (graph.at(self, i).variable == variable) return true;
+    }
+    return false;
+  };
+  for (unsigned i = begin; i != end; ++i) {
+    const exact::node& n = graph.at(self, i);
+    if (!exact::only_reads(n)) return false;
+    if (n.kind == exact::node_kind::fence || !memory_.heap().owns(atomics_.address_of(n.variable.index))) continue;
+    if (!is_read_later(n.variable)) return false;
+  }
+  return true;
 }
 
 /// Whether the running thread has left every variable that it has changed since then as it was. If it has read nothing
@@ -169,7 +281,7 @@ std::uint64_t program_waits::state_of(const caller_state& caller) {
 /// its end by the count is not explored.
 event_id program_waits::read_in_earlier_round(const caller_state& caller, const void* at, bool may_write,
                                               const void* code) {
-  if (!recognises_loops_) return exact::nobody;
+  if (!recognises_loops_ || now_.search->on_shortcut()) return exact::nobody;
   forget_before_effect();
   const event_id next{static_cast<std::uint16_t>(now_.search->running()),
                       static_cast<std::uint16_t>(now_.search->position())};
@@ -227,7 +339,7 @@ program_waits::wait_begun program_waits::before_wait(const caller_state& caller)
 void program_waits::note_woken(const wait_begun& wait) {
   if (!recognises_loops_) return;
   forget_before_effect();
-  mine().woken.push_back({wait.state, now_.search->position(), mine().timed});
+  mine().woken.push_back({nullptr, nullptr, wait.state, now_.search->position(), mine().timed});
 }
 
 /// A round that changes nothing and leads back to the wait may be left out, as one of a loop that takes locks.

@@ -19,7 +19,7 @@
 namespace runq::model::compiled {
 
 /// Threads that wait, and what becomes of their waits.
-class program_waits {
+class program_waits final : public end_observer {
  public:
   program_waits(execution& now, program_code& code, program_memory& memory, program_atomics& atomics)
       : now_(now), code_(code), memory_(memory), atomics_(atomics) {}
@@ -36,6 +36,7 @@ class program_waits {
   /// earlier round of the loop read, returns the event that read it there; otherwise `nobody`.
   [[nodiscard]] exact::event_id read_in_earlier_round(const caller_state& caller, const void* at, bool may_write,
                                                       const void* code);
+  void thread_ends(const void* result) override;
   /// The running thread has taken a lock.
   void note_taken(const void* lock);
   /// It is about to give it back.
@@ -99,10 +100,13 @@ class program_waits {
 
  private:
   struct visit {
+    const void* code;
+    const std::byte* stack;
     std::uint64_t state;
-    unsigned position;           ///< events before it
-    unsigned timed;              ///< clocks read, and timed waits, before it
-    std::uint64_t accesses = 0;  ///< plain accesses before it
+    unsigned position;             ///< events before it
+    unsigned timed;                ///< clocks read, and timed waits, before it
+    std::uint64_t accesses = 0;    ///< plain accesses before it
+    std::size_t shared_reads = 0;  ///< thread_state::shared_reads before it
   };
   struct rounds_at {
     const void* code;
@@ -149,6 +153,11 @@ class program_waits {
   [[nodiscard]] bool undoes_changes_since(unsigned position, bool is_late_round) const;
   [[nodiscard]] bool had_seen(exact::event_id write, unsigned position) const;
   void wait_as_in(const visit& before, const void* code);
+  [[nodiscard]] unsigned length_of_last_round(const visit& now) const;
+  void look_for_shortcut(const visit& now);
+  void tell_state(std::uint64_t state);
+  [[nodiscard]] bool may_be_left_out(unsigned begin, unsigned end) const;
+  [[nodiscard]] bool reads_again(const visit& begin, const visit& end) const;
   void begin_round_again(unsigned position);
   [[nodiscard]] bool takes_locks_since(unsigned position) const;
   /// Whether the round is one of those that add nothing, because the standard library's loop has no memory of them.

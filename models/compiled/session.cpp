@@ -133,6 +133,7 @@ search_result session::check(const program_threads::program_start& start, const 
   search.take_work_from(options_.source);
   if (options_.shown) search.show_only(*options_.shown);
   now_.search = &search;
+  now_.at_end = &waits_;
   const ends_of_stacks protected_ends(search);
   memory_.beginning().add_memory();
   objects_.take_over_spin_locks();

@@ -25,6 +25,10 @@ struct exact_options {
   /// when something new is written, instead of blocking it: the executions that complete, and the failures, are the
   /// same, those that block are fewer. Not with load_buffering, a bound, or freeze_thread: there it changes nothing.
   bool waits_in_place = false;
+  /// A program (not a scenario) that comes, after a failed round of a loop, where it would be had it read the newer
+  /// values at once, blocks there: the execution without the round shows what follows. The outcomes and the failures
+  /// are the same. Not with load_buffering, a bound, or freeze_thread.
+  bool skips_retries = false;
   /// Explores also each order in which the threads of one round come to a barrier, as if they changed a counter.
   /// Without this, a search in which it is not clear which arrivals are a round begins again with it. Always so with
   /// load_buffering, all_failures, or freeze_thread.

@@ -58,7 +58,7 @@ bool campaign::begins_again() {
 }
 
 void campaign::let_waits_block() {
-  run_.waits_in_place = false;
+  run_.waits_in_place = run_.takes_shortcuts = false;
   forget_all();
   found_.result.began_again = true;
 }
@@ -68,6 +68,7 @@ void campaign::forget_all() {
   const bool waits_block = found_.result.began_again;
   pending_.clear();
   met_.forget();
+  run_.known_shortcuts.forget();
   found_ = {};
   found_.result.how = coverage::exhaustive;
   found_.result.began_again = waits_block;
@@ -110,9 +111,29 @@ double campaign::explore_next() {
   const std::uint64_t before = visited();
   run_.g = pending_.take();
   executor_.execute();
+  while (run_.wanted_shortcut.thread != constructing && !found_.over) {
+    follow_shortcut();
+    executor_.execute();  // from where it was
+  }
   const double rest = pending_.end_of(std::move(run_.g));
   if (!found_.over && visited() != before) check_limits();
   return rest;
+}
+
+/// Notes where the shortcut leads that the running execution asks for.
+void campaign::follow_shortcut() {
+  const shortcut asked = std::exchange(run_.wanted_shortcut, {});
+  std::unique_ptr<graph> here = std::move(run_.g);
+  run_.g = pending_.copy(*here);
+  clock keep = clock{};
+  for (unsigned t = constructing; t != thread_slots; t = here->next_thread(t)) {
+    keep[t] = static_cast<std::uint16_t>(t == asked.thread ? asked.begin : here->size(t));
+  }
+  run_.g->restrict_to(keep);
+  const shortcuts::state to = executor_.follow(asked);
+  pending_.recycle(std::move(run_.g));
+  run_.g = std::move(here);
+  run_.known_shortcuts.note(*run_.g, asked, to);
 }
 
 // --- a part of a search ----------------------------------------------------------------------------------------------

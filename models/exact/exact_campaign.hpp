@@ -53,6 +53,7 @@ class campaign {
   void explore(std::uint64_t graphs = ~std::uint64_t{0});
   /// Executes the graph that was pushed last. Returns the weight of what ends with that.
   double explore_next();
+  void follow_shortcut();
   [[nodiscard]] std::uint64_t visited() const noexcept { return found_.result.executions + found_.result.blocked; }
   void check_limits();
   [[nodiscard]] double seconds() const;

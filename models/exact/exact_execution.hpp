@@ -11,6 +11,7 @@
 #include "exact_fiber.hpp"
 #include "exact_graph.hpp"
 #include "exact_heap.hpp"
+#include "exact_shortcut.hpp"
 
 namespace runq::model::exact {
 
@@ -54,7 +55,14 @@ struct execution {
   bool complete = false;   ///< the scenario has been finished and destroyed
   bool waits_in_place = false;
   bool orders_barriers = false;
-  unsigned may_stop = 0;  ///< the thread that may stop for ever; 0: none
+  unsigned may_stop = 0;               ///< the thread that may stop for ever; 0: none
+  bool takes_shortcuts = false;        ///< exact_options::skips_retries, where it applies
+  bool has_left_out_round = false;     ///< in this search
+  bool is_used_beside_rounds = false;  ///< in this search: see program_operations::require_no_round_left_out()
+  shortcuts known_shortcuts;
+  shortcut wanted_shortcut;            ///< the running thread has to know where it leads, before all goes on
+  const shortcut* followed = nullptr;  ///< this execution only follows it
+  shortcuts::state followed_to;        ///< where it leads
   std::vector<event_id> executed;
   exact::heap heap;
 
@@ -81,6 +89,10 @@ struct execution {
   [[nodiscard]] bool in_doubt() const noexcept { return g->delayed != nobody && !extending; }
   [[nodiscard]] bool one_has_stopped() const noexcept {
     return may_stop != 0 && threads[may_stop].now == status::frozen;
+  }
+  /// The running thread is on the shortcut that this execution follows.
+  [[nodiscard]] bool on_shortcut() const noexcept {
+    return followed != nullptr && extending && current == followed->thread;
   }
   /// The running thread does not go on in this execution.
   [[noreturn]] void abandon();

@@ -18,13 +18,30 @@ void executor::execute() {
   if (has_an_end) judge_.judge_execution();
 }
 
-/// Returns false if the search is over, or if there is no such execution.
+/// Returns false if the search is over, if there is no such execution, or if it waits for a shortcut.
 bool executor::run_to_its_end() {
   impossible_ = futile_ = false;
   run_.begin();
   judge_.begin_execution();
   driver_.begin_execution(run_, &thread_entry, this);
   return !found_.over && replay_threads() && extend_threads();
+}
+
+shortcuts::state executor::follow(const shortcut& s) {
+  run_.followed = &s;
+  run_.followed_to = {};
+  impossible_ = futile_ = false;
+  run_.begin();
+  judge_.begin_execution();
+  driver_.begin_execution(run_, &thread_entry, this);
+  if (!found_.over && replay_threads() && run_.threads[s.thread].now == status::frontier) {
+    run_.extending = true;
+    run_.threads[s.thread].now = status::ready;
+    resume(s.thread);
+  }
+  driver_.leave();
+  run_.followed = nullptr;
+  return run_.followed_to;
 }
 
 void executor::thread_entry(void* self) {
@@ -56,10 +73,10 @@ bool executor::replay_threads() {
   return !futile_ && (run_.g->delayed == nobody || judge_.doubt_resolved());
 }
 
-/// Returns false if the search is over.
+/// Returns false if the execution has no end.
 bool executor::extend_threads() {
   run_.extending = true;
-  for (unsigned t = 1; t <= driver_.last_thread(*run_.g) && !found_.over;) {
+  for (unsigned t = 1; t <= driver_.last_thread(*run_.g) && !is_over();) {
     if (!can_extend(t)) {
       ++t;
       continue;
@@ -68,8 +85,8 @@ bool executor::extend_threads() {
     resume(t);
     t = 1;  // a thread with a lower number may wait for its end
   }
-  if (!found_.over) end_waits();
-  return !found_.over;
+  if (!is_over()) end_waits();
+  return !is_over();
 }
 
 bool executor::can_extend(unsigned thread) const noexcept {
@@ -124,7 +141,7 @@ void executor::wait_for_untried(const operation& wanted) {
 /// and shown.
 void executor::end_waits() {
   last_rounds_ = true;
-  for (unsigned t = 1; t <= driver_.last_thread(*run_.g) && !found_.over; ++t) {
+  for (unsigned t = 1; t <= driver_.last_thread(*run_.g) && !is_over(); ++t) {
     if (run_.threads[t].now != status::in_place) continue;
     run_.threads[t].now = status::ready;
     resume(t);
@@ -217,6 +234,7 @@ void executor::await_arrivals(event_id arrival) {
 // --- an operation: a new event -------------------------------------------------------------------------------------
 
 void executor::extend(const operation& wanted, site where) {
+  if (run_.on_shortcut()) return extend_shortcut(wanted, where);
   if (wanted.kind == node_kind::join) return add_join(wanted, where);
   if (wanted.kind == node_kind::arrive) return add_arrival(wanted, where);
   if (wanted.kind == node_kind::depart) return add_departure(wanted, where);
@@ -239,6 +257,16 @@ void executor::extend(const operation& wanted, site where) {
     case node_kind::fence:
     case node_kind::allocate: break;
   }
+}
+
+/// The thread reads what it is to read. If it does something else, the shortcut cannot be followed.
+void executor::extend_shortcut(const operation& wanted, site where) {
+  const shortcut& s = *run_.followed;
+  const unsigned at = run_.running().position - s.begin;
+  if (at == s.kept.size() || !may_stand_for(wanted, s.kept[at])) run_.abandon();
+  const event_id e = append(wanted, where);
+  if (wanted.kind == node_kind::read) run_.g->set_source(e, s.kept[at].source);
+  if (!only_reads(run_.g->at(e))) run_.abandon();
 }
 
 event_id executor::append(const operation& wanted, site where) {

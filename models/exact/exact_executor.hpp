@@ -20,6 +20,9 @@ class executor {
 
   /// Executes the running graph to its end, and has the end judged.
   void execute();
+  /// Executes the running graph, which has all that happens before the shortcut, and then the shortcut. Returns the
+  /// state that its thread has noted there.
+  [[nodiscard]] shortcuts::state follow(const shortcut& s);
 
   // For the running thread:
   /// Performs the operation; returns its (first) event.
@@ -36,6 +39,8 @@ class executor {
   [[nodiscard]] bool run_to_its_end();
   bool replay_threads();
   [[nodiscard]] bool extend_threads();
+  /// No thread goes on in this execution.
+  [[nodiscard]] bool is_over() const noexcept { return found_.over || run_.wanted_shortcut.thread != constructing; }
   [[nodiscard]] bool can_extend(unsigned thread) const noexcept;
   void resume(unsigned thread);
   static void thread_entry(void* self);
@@ -50,6 +55,7 @@ class executor {
   void extend(const operation& wanted, site where);
   event_id append(const operation& wanted, site where);
   void explore_read(event_id read, site where);
+  void extend_shortcut(const operation& wanted, site where);
   void wait_for_untried(const operation& wanted);
   void end_waits();
   void add_join(const operation& wanted, site where);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 
 #include <boost/context/detail/fcontext.hpp>
@@ -43,6 +44,8 @@ class fiber {
 #ifdef RUNQ_MODEL_ASAN
     __asan_unpoison_memory_region(stack_.get(), fiber_stack_bytes);
 #endif
+    // What an earlier execution has left there: the registers with which the fiber begins, and bytes of its frames.
+    std::memset(stack_.get() + fiber_stack_bytes - begun_bytes, 0, begun_bytes);
     function_ = function;
     argument_ = argument;
     inside_ = boost::context::detail::make_fcontext(stack_.get() + fiber_stack_bytes, fiber_stack_bytes, &start);
@@ -74,6 +77,7 @@ class fiber {
 
  private:
   static constexpr std::size_t stack_alignment = 4096;
+  static constexpr std::size_t begun_bytes = 4096;
   struct release_stack {
     void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{stack_alignment}); }
   };

@@ -244,7 +244,7 @@ void judge::note_failure(failure what, const std::string& message, site where) {
 }
 
 void judge::report(failure what, std::string message, site where) {
-  if (found_.over) return;
+  if (found_.over || run_.followed != nullptr) return;
   if (is_only_noted()) return note_failure(what, message, where);
   found_.over = true;
   ++found_.result.executions;
@@ -261,6 +261,7 @@ void judge::report(failure what, std::string message, site where) {
 }
 
 void judge::report_here(failure what, std::string message, site where) {
+  if (run_.followed != nullptr) run_.abandon();  // its own execution will show it
   if (run_.in_doubt() && run_.thread_index() >= 0) {
     if (doubtful_ != failure::none) run_.stop_running_thread(status::frozen);  // one failure is enough
     doubtful_ = what;

@@ -84,6 +84,20 @@ void program_operations::wait_unjudged(unsigned since, site where) {
   run_.stop_running_thread(status::discarded);
 }
 
+bool program_operations::is_reached_without(unsigned begin, unsigned kept, std::uint64_t state) {
+  shortcut s{run_.current, begin, {}};
+  for (unsigned i = kept; i != position(); ++i) s.kept.push_back(run_.g->at(run_.current, i));
+  if (const shortcuts::state* const known = run_.known_shortcuts.find(*run_.g, s)) return *known == state;
+  run_.wanted_shortcut = std::move(s);
+  run_.abandon();
+}
+
+void program_operations::tell_state(shortcuts::state state) {
+  if (position() != run_.followed->end()) return;
+  run_.followed_to = state;
+  run_.abandon();
+}
+
 clock program_operations::knows() const noexcept {
   const thread_state& t = run_.running();
   return t.position == 0 ? run_.g->beginning_of(run_.current) : run_.g->at(run_.current, t.position - 1).hb;
@@ -92,6 +106,19 @@ clock program_operations::knows() const noexcept {
 void program_operations::give_up(std::string message) {
   found_.cut_short(std::move(message));
   run_.abandon();
+}
+
+void program_operations::leave_out_round() {
+  run_.has_left_out_round = true;
+  if (run_.is_used_beside_rounds) require_no_round_left_out();
+}
+
+void program_operations::require_no_round_left_out() {
+  run_.is_used_beside_rounds = true;
+  if (!run_.has_left_out_round) return;
+  give_up_waits_in_place(
+      "a thread accesses what another one may have accessed in a round that is left out; check with --skip-retries "
+      "off");
 }
 
 void program_operations::give_up_waits_in_place(std::string message) {

@@ -55,6 +55,16 @@ class program_operations : public scenario_operations {
   [[noreturn]] void block(site where);
   void await_since(unsigned position) noexcept { run_.running().await_begin = position; }
 
+  /// Whether the running thread, which is in that state now, would be in the same state if it had done nothing from its
+  /// event `begin` on but what it has done since its event `kept`. May go back to a beginning of this execution, so
+  /// that it asks once more.
+  [[nodiscard]] bool is_reached_without(unsigned begin, unsigned kept, std::uint64_t state);
+  [[nodiscard]] bool takes_shortcuts() const noexcept { return run_.takes_shortcuts; }
+  /// Whether the running thread is followed for that. It tells its state before each operation that only reads.
+  [[nodiscard]] bool on_shortcut() const noexcept { return run_.on_shortcut(); }
+  void tell_state(shortcuts::state state);
+  [[nodiscard]] unsigned beginning_of_shortcut() const noexcept { return run_.followed->begin; }
+
   [[nodiscard]] unsigned running() const noexcept { return run_.current; }
   /// Events of the running thread so far.
   [[nodiscard]] unsigned position() const noexcept { return run_.running().position; }
@@ -82,6 +92,10 @@ class program_operations : public scenario_operations {
   [[noreturn]] void give_up(std::string message);
   /// The same, because of a wait in place: the search begins again, with waits that block.
   [[noreturn]] void give_up_waits_in_place(std::string message);
+  /// The running thread's last round is left out. The same happens, if what has been left out may be missed.
+  void leave_out_round();
+  /// The running thread does what may go wrong beside a round that is left out in this search.
+  void require_no_round_left_out();
 };
 
 }  // namespace runq::model::exact

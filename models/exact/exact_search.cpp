@@ -16,6 +16,8 @@ search_parts::search_parts(std::unique_ptr<driver> executed, const exact_options
       campaign_(run_, *driver_, pending_, executor_, judge_, met_, found_, options_) {
   run_.waits_in_place = options.waits_in_place && !options.load_buffering && options.bound == exact_options::no_bound &&
                         options.freeze_thread < 0;
+  run_.takes_shortcuts = options.skips_retries && !options.load_buffering && options.bound == exact_options::no_bound &&
+                         options.freeze_thread < 0;
   run_.orders_barriers =
       options.orders_barriers || options.load_buffering || options.all_failures || options.freeze_thread >= 0;
 }

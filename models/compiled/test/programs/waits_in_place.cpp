@@ -24,7 +24,8 @@
 // check -DLATCH -DNEVER: FAIL deadlock
 // check -DCONDITION: passes, 7 executions
 // check -DCONDITION -DNEVER: FAIL deadlock
-// check -DWAIT: passes, +0 blocked
+// check -DWAIT: passes, 12 executions
+// check -DWAIT --skip-retries off: passes, 24 executions, +0 blocked
 // check -DWAIT -DNEVER: FAIL deadlock
 // check -DREPLACED: FAIL deadlock
 // check -DREAD_IN_VAIN --waits-in-place off: FAIL data race

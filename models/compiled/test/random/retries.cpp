@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// Random programs with loops that try again: that failed rounds are left out loses no outcome, no failure, and adds
+// none.
+#include <cstdlib>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <runq/check.hpp>
+
+#include "lines.hpp"
+#include "random.hpp"
+
+namespace random_programs {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order::relaxed;
+constexpr auto acquire = std::memory_order::acquire;
+constexpr auto release = std::memory_order::release;
+
+enum class step : std::uint8_t {
+  load,
+  store,
+  store_release,
+  write_plain,
+  read_plain,
+  add,  ///< by a loop that carries what its compare-exchange has found
+  add_weak,
+  add_acquire,  ///< its load acquires, its compare-exchange does not when it fails
+  add_reread,   ///< by a loop that loads again in each round
+  add_other,    ///< what another variable holds, which is read in each round
+  add_unless,   ///< another variable holds that value: then it leaves the loop
+  add_fenced,
+  add_noting,    ///< and keeps what it found first
+  add_counting,  ///< and keeps how often it has tried
+  add_knowing,   ///< and writes on its way what it found first, if that is 1
+  add_reading,   ///< and reads plain memory in each round
+  add_on_heap,
+  swap_both,  ///< two variables, one compare-exchange after the other
+  read_both   ///< until two reads of a variable find the same, with one of another between
+};
+constexpr const char* names[] = {"load",        "store",       "store_release", "write_plain",  "read_plain",
+                                 "add",         "add_weak",    "add_acquire",   "add_reread",   "add_other",
+                                 "add_unless",  "add_fenced",  "add_noting",    "add_counting", "add_knowing",
+                                 "add_reading", "add_on_heap", "swap_both",     "read_both"};
+constexpr unsigned loops_from = static_cast<unsigned>(step::add);
+constexpr unsigned kinds = static_cast<unsigned>(step::read_both) + 1;
+
+struct instruction {
+  step what;
+  unsigned of;
+};
+struct program {
+  std::vector<std::vector<instruction>> threads;
+
+  [[nodiscard]] std::string text() const {
+    std::string t;
+    for (const auto& thread : threads) {
+      for (const instruction& i : thread) {
+        t += std::string(names[static_cast<unsigned>(i.what)]) + " " + std::to_string(i.of) + "; ";
+      }
+      t += '\n';
+    }
+    return t;
+  }
+};
+
+struct shared {
+  std::atomic<unsigned> v[2]{};
+  unsigned plain[2]{};
+  std::atomic<unsigned>* heap = new std::atomic<unsigned>(0);
+};
+
+using variable = std::atomic<unsigned>;
+
+[[gnu::noinline]] unsigned add(variable& v, std::memory_order first, std::memory_order failure) {
+  unsigned found = v.load(first);
+  while (!v.compare_exchange_strong(found, found + 1, acquire, failure)) {
+  }
+  return found;
+}
+[[gnu::noinline]] unsigned add_weak(variable& v) {
+  unsigned found = v.load(relaxed);
+  while (!v.compare_exchange_weak(found, found + 1, std::memory_order::acq_rel, relaxed)) {
+  }
+  return found;
+}
+[[gnu::noinline]] unsigned add_reread(variable& v) {
+  for (;;) {
+    unsigned found = v.load(acquire);
+    if (v.compare_exchange_strong(found, found + 1, release, relaxed)) return found;
+  }
+}
+[[gnu::noinline]] unsigned add_other(variable& v, const variable& other) {
+  unsigned found = v.load(acquire);
+  for (;;) {
+    const unsigned more = other.load(relaxed);
+    if (v.compare_exchange_strong(found, found + 1 + more, std::memory_order::acq_rel, acquire)) return found + more;
+  }
+}
+[[gnu::noinline]] unsigned add_unless(variable& v, const variable& other) {
+  unsigned found = v.load(relaxed);
+  do {
+    if (other.load(acquire) == found) return 9;
+  } while (!v.compare_exchange_strong(found, found + 1, release, relaxed));
+  return found;
+}
+[[gnu::noinline]] unsigned add_fenced(variable& v) {
+  unsigned found = v.load(relaxed);
+  for (;;) {
+    std::atomic_thread_fence(std::memory_order::seq_cst);
+    if (v.compare_exchange_strong(found, found + 1, relaxed, relaxed)) return found;
+  }
+}
+[[gnu::noinline]] unsigned add_noting(variable& v) {
+  unsigned found = v.load(relaxed);
+  const unsigned first = found;
+  while (!v.compare_exchange_strong(found, found + 1, release, acquire)) {
+  }
+  return 10 * first + found;
+}
+[[gnu::noinline]] unsigned add_counting(variable& v) {
+  unsigned tried = 0;
+  unsigned found = v.load(acquire);
+  while (!v.compare_exchange_strong(found, found + 1, release, acquire)) ++tried;
+  return 10 * tried + found;
+}
+[[gnu::noinline]] unsigned add_knowing(variable& v, unsigned& own) {
+  unsigned found = v.load(relaxed);
+  if (found == 1) own = 1;
+  while (!v.compare_exchange_strong(found, found + 1, acquire, relaxed)) {
+  }
+  return found;
+}
+[[gnu::noinline]] unsigned add_reading(variable& v, const unsigned& plain) {
+  unsigned found = v.load(acquire);
+  for (;;) {
+    const unsigned more = plain;
+    if (v.compare_exchange_strong(found, found + 1 + more, std::memory_order::acq_rel, acquire)) return found + more;
+  }
+}
+[[gnu::noinline]] unsigned swap_both(variable& v, variable& other) {
+  unsigned found = v.load(relaxed);
+  for (;;) {
+    if (!v.compare_exchange_strong(found, found + 2, acquire, acquire)) continue;
+    unsigned also = found;
+    other.compare_exchange_strong(also, found + 1, release, relaxed);
+    return 10 * also + found;
+  }
+}
+[[gnu::noinline]] unsigned read_both(const variable& v, const variable& other) {
+  unsigned before, also;
+  do {
+    before = v.load(acquire);
+    also = other.load(relaxed);
+    std::atomic_thread_fence(acquire);
+  } while (v.load(relaxed) != before);
+  return 10 * before + also;
+}
+
+void run_thread(const std::vector<instruction>& steps, shared& s, thread_result& r, unsigned own) {
+  unsigned knows = 0;
+  for (const instruction& i : steps) {
+    variable& v = s.v[i.of];
+    variable& other = s.v[1 - i.of];
+    switch (i.what) {
+      case step::load: r.note(v.load(acquire)); break;
+      case step::store: v.store(own, relaxed); break;
+      case step::store_release: v.store(own, release); break;
+      case step::write_plain: s.plain[i.of] = own; break;
+      case step::read_plain: r.note(s.plain[i.of]); break;
+      case step::add: r.note(add(v, relaxed, relaxed)); break;
+      case step::add_weak: r.note(add_weak(v)); break;
+      case step::add_acquire: r.note(add(v, acquire, relaxed)); break;
+      case step::add_reread: r.note(add_reread(v)); break;
+      case step::add_other: r.note(add_other(v, other)); break;
+      case step::add_unless: r.note(add_unless(v, other)); break;
+      case step::add_fenced: r.note(add_fenced(v)); break;
+      case step::add_noting: r.note(add_noting(v)); break;
+      case step::add_counting: r.note(add_counting(v)); break;
+      case step::add_knowing:
+        r.note(add_knowing(v, knows));
+        r.note(knows);
+        break;
+      case step::add_reading: r.note(add_reading(v, s.plain[i.of])); break;
+      case step::add_on_heap: r.note(add(*s.heap, acquire, acquire)); break;
+      case step::swap_both: r.note(swap_both(v, other)); break;
+      case step::read_both: r.note(read_both(v, other)); break;
+    }
+  }
+}
+
+void run(const program& p) {
+  shared s;
+  std::array<thread_result, most_threads> results;
+  std::vector<std::thread> threads;
+  threads.reserve(most_threads);
+  for (std::size_t t = 0; t != p.threads.size(); ++t) {
+    threads.emplace_back(
+        [&p, &s, &results, t] { run_thread(p.threads[t], s, results[t], static_cast<unsigned>(t) + 1); });
+  }
+  for (std::thread& t : threads) t.join();
+  const unsigned values[variables] = {s.v[0], s.v[1], s.plain[0], *s.heap};
+  delete s.heap;
+  add_outcome(results.data(), threads.size(), values);
+}
+
+struct found {
+  int status = 0;
+  std::string failure;
+  std::uint64_t executions = 0;
+  std::set<std::string> outcomes;
+  std::string text;
+};
+[[nodiscard]] found explore(const program& p, const char* option) {
+  setenv("RUNQ_CHECK", (std::string("--check-duplicates\n--max-executions\n5000") + option).c_str(), 1);
+  forget_outcomes();
+  const runq::verdict v = runq::check([&p] { run(p); });
+  const char* const all = outcomes();
+  return {v.passed()   ? 0
+          : v.failed() ? 1
+                       : 2,
+          v.failure(), v.executions(), lines_of(all == nullptr ? "" : all), v.text()};
+}
+
+class generator {
+ public:
+  explicit generator(unsigned seed) : random_(seed) {}
+
+  [[nodiscard]] program make() {
+    program p;
+    p.threads.resize(2 + below(2));
+    const unsigned most = p.threads.size() == 2 ? 3 : 2;
+    const bool has_plain = below(3) == 0;
+    for (auto& thread : p.threads) {
+      for (unsigned i = 1 + below(most); i != 0; --i) thread.push_back({kind(has_plain), below(3) / 2});
+    }
+    return p;
+  }
+
+ private:
+  [[nodiscard]] unsigned below(unsigned end) { return static_cast<unsigned>(random_() % end); }
+  [[nodiscard]] step kind(bool has_plain) {
+    if (below(3) == 0) return static_cast<step>(below(has_plain ? loops_from : 3));
+    const auto any = static_cast<step>(loops_from + below(kinds - loops_from));
+    return any == step::add_reading && !has_plain ? step::add : any;
+  }
+
+  std::mt19937 random_;
+};
+
+TEST(retries, agree_with_every_round_on_random_programs) {
+  ASSERT_TRUE(prepare_outcomes());
+  const char* const wanted = std::getenv("RUNQ_RETRY_PROGRAMS");
+  const unsigned count = wanted == nullptr ? 300 : static_cast<unsigned>(std::atoi(wanted));
+  const char* const seed = std::getenv("RUNQ_RETRY_SEED");
+  generator programs(seed == nullptr ? 1 : static_cast<unsigned>(std::atoi(seed)));
+  unsigned passed = 0, failed = 0, fewer = 0, undecided = 0;
+  for (unsigned n = 0; n != count && !HasFailure(); ++n) {
+    const program p = programs.make();
+    const found off = explore(p, "\n--skip-retries\noff");
+    const found on = explore(p, "");
+    if (off.status == 2) {
+      ++undecided;
+      continue;
+    }
+    ASSERT_EQ(on.status, off.status) << p.text() << on.text << off.text;
+    EXPECT_EQ(on.text.find("met before"), std::string::npos) << p.text() << on.text;
+    if (off.status == 1) {
+      ++failed;
+      EXPECT_EQ(on.failure, off.failure) << p.text() << on.text << off.text;
+      continue;
+    }
+    ++passed;
+    EXPECT_LE(on.executions, off.executions) << p.text();
+    EXPECT_EQ(on.outcomes, off.outcomes) << p.text();
+    if (on.executions < off.executions) ++fewer;
+  }
+  std::printf("%u passed (%u in fewer executions), %u failed, %u too large\n", passed, fewer, failed, undecided);
+  EXPECT_GT(fewer, count / 5);
+  EXPECT_GT(failed, count / 100);
+  EXPECT_GT(passed, count / 3);
+}
+
+}  // namespace
+
+}  // namespace random_programs
