@@ -8,7 +8,7 @@
 // reads it itself. INTERNAL_OPTION: the command adds it, and people do not see it.
 // clang-format off
 TOOL_OPTION("--compiler", "NAME", "a name", , "compile with this compiler (default: $CXX, or g++); clang++ loses that a compare-exchange is weak")
-OPTION("--execution", "N", "a number", number(search.show_execution), "show execution N, passed or failed")
+OPTION("--execution", "N", "a number", number(search.show_execution), "show execution N, passed or failed; it has its number in the search that is judged, so one that passes is shown after all was explored (with --waits-in-place off and --barriers-in-order, at once)")
 OPTION("--weaken", "FILE:LINE:ORDER", "FILE:LINE:ORDER", weakening(), "show what goes wrong with a weaker memory order there; FILE:LINE/KIND:ORDER for one of load, store, rmw, fence, or failure (the second order of a compare-exchange)")
 COMMAND_OPTION("--ledger", "", "", flag(to_.ledger), "weaken every memory order of the program, one at a time: which are needed, and which are redundant here")
 COMMAND_OPTION("--ledger-of", "NAME", "the name of a file", ledger_of(), "only the orders in files whose paths end with NAME, which may be a header of the system, as in --ledger-of boost/queue.hpp")

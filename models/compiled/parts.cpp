@@ -37,7 +37,8 @@ template <class Kind, std::size_t Size>
 std::string to_text(const report& r) {
   const std::string_view name = names_of_reports[static_cast<std::size_t>(r.what)];
   const tally& d = r.done;
-  std::string line = fmt::format("{} {} {} {} {} {:a}", name, d.executions, d.blocked, d.spurious, d.cut_off, d.weight);
+  std::string line = fmt::format("{} {} {} {} {} {:a} {}", name, d.executions, d.blocked, d.spurious, d.cut_off,
+                                 d.weight, static_cast<unsigned>(r.misled));
   if (r.what == report::kind::ended) return line + " " + r.result;
   for (const exact::way& path : r.given) line += " " + path_text(path);
   return line;
@@ -49,7 +50,9 @@ report to_report(std::string_view line) {
   std::string name;
   std::string weight;
   tally& d = r.done;
-  in >> name >> d.executions >> d.blocked >> d.spurious >> d.cut_off >> weight;
+  unsigned misled = 0;
+  in >> name >> d.executions >> d.blocked >> d.spurious >> d.cut_off >> weight >> misled;
+  r.misled = static_cast<exact::technique>(misled);
   d.weight = std::strtod(weight.c_str(), nullptr);
   r.what = kind_called<report::kind>(name, names_of_reports);
   if (r.what == report::kind::ended) {
@@ -62,7 +65,7 @@ report to_report(std::string_view line) {
 
 std::string to_text(const instruction& o) {
   const std::string_view name = names_of_instructions[static_cast<std::size_t>(o.what)];
-  return fmt::format("{} {} {}", name, o.parts, path_text(o.path));
+  return fmt::format("{} {} {} {}", name, o.parts, static_cast<unsigned>(o.without), path_text(o.path));
 }
 
 instruction to_instruction(std::string_view line) {
@@ -70,7 +73,9 @@ instruction to_instruction(std::string_view line) {
   instruction o;
   std::string name;
   std::string path;
-  in >> name >> o.parts >> path;
+  unsigned without = 0;
+  in >> name >> o.parts >> without >> path;
+  o.without = static_cast<exact::technique>(without);
   o.what = kind_called<instruction::kind>(name, names_of_instructions);
   o.path = to_path(path).value_or(exact::way{});
   return o;
@@ -103,20 +108,24 @@ void line_channel::write(const std::string& line) const {
 
 instruction part_source::ask(report::kind what) {
   const exact::search& search = *session_.search();
-  others_.write(to_text(report{what, tally_of(search.so_far(), search.weight_done()), std::move(given_), {}}));
+  others_.write(to_text(report{what,
+                               tally_of(search.so_far(), search.weight_done()),
+                               std::move(given_),
+                               {},
+                               std::exchange(misled_, exact::technique::none)}));
   given_.clear();
   std::string line;
   if (!others_.read(line)) end_alone();
   asked_ = std::chrono::steady_clock::now();
   const instruction o = to_instruction(line);
   stopped_ = stopped_ || o.what == instruction::kind::stop;
-  begins_again_ = o.what == instruction::kind::begin_again;
+  without_ = o.without;
   return o;
 }
 
 std::optional<exact::way> part_source::next() {
   if (stopped_) return {};
-  instruction o = ask(std::exchange(is_stuck_, false) ? report::kind::stuck : report::kind::idle);
+  instruction o = ask(misled_ == exact::technique::none ? report::kind::idle : report::kind::stuck);
   if (o.what != instruction::kind::take) return {};
   return std::move(o.path);
 }

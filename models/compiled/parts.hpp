@@ -23,14 +23,15 @@ struct tally {
   double weight = 0;  ///< of the whole search; see exact::search::weight_done()
 };
 
-/// What a searcher says, which asks what to do next. After `ended` it says nothing more. `stuck`: its waits in place
-/// cannot go on, so all have to begin again, with waits that block.
+/// What a searcher says, which asks what to do next. After `ended` it says nothing more. `stuck`: a technique has
+/// misled it, so all have to begin again without that.
 struct report {
   enum class kind : std::uint8_t { busy, idle, stuck, ended };
   kind what{};
   tally done;
   std::vector<exact::way> given;  ///< parts for others
   std::string result;             ///< ended: how, as its answer in JSON
+  exact::technique misled{};      ///< stuck: by what
 };
 [[nodiscard]] std::string to_text(const report& r);
 [[nodiscard]] report to_report(std::string_view line);
@@ -39,8 +40,9 @@ struct report {
 struct instruction {
   enum class kind : std::uint8_t { go_on, share, take, begin_again, stop };
   kind what{};
-  unsigned parts = 0;  ///< share: how many
-  exact::way path;     ///< take
+  unsigned parts = 0;          ///< share: how many
+  exact::way path;             ///< take
+  exact::technique without{};  ///< begin_again
 };
 [[nodiscard]] std::string to_text(const instruction& o);
 [[nodiscard]] instruction to_instruction(std::string_view line);
@@ -68,8 +70,8 @@ class part_source final : public exact::work_source {
   [[nodiscard]] unsigned wanted() override;
   void give(exact::way part) override { given_.push_back(std::move(part)); }
   [[nodiscard]] bool stopped() const noexcept override { return stopped_; }
-  void ask_all_to_begin_again() override { is_stuck_ = true; }
-  [[nodiscard]] bool begins_again() const noexcept override { return begins_again_; }
+  void ask_all_to_begin_again_without(exact::technique t) override { misled_ = t; }
+  [[nodiscard]] exact::technique begins_again_without() const noexcept override { return without_; }
 
   [[nodiscard]] static tally tally_of(const search_result& r, double weight) {
     return {r.executions, r.blocked, r.spurious, r.cut_off, weight};
@@ -82,8 +84,8 @@ class part_source final : public exact::work_source {
   const session& session_;
   std::vector<exact::way> given_;
   bool stopped_ = false;
-  bool is_stuck_ = false;
-  bool begins_again_ = false;
+  exact::technique misled_{};
+  exact::technique without_{};
   std::chrono::steady_clock::time_point asked_{};
 };
 

@@ -57,7 +57,7 @@ struct process {
   run_options own = options;
   own.search.progress = nullptr;
   const search_result r = check(s, own);
-  report last{report::kind::ended, part_source::tally_of(r, 0), {}, describe_part(r, s, judge(r, s, own))};
+  report last{report::kind::ended, part_source::tally_of(r, 0), {}, describe_part(r, s, judge(r, s, own)), {}};
   others.write(to_text(last));
   _exit(0);
 }

@@ -72,24 +72,28 @@ void share_out::take(unsigned who, report said) {
     from.now = state::idle;
     return hand_out();
   }
-  if (stopping_) return send_(who, {instruction::kind::stop, 0, {}});
+  if (stopping_) return send_(who, {instruction::kind::stop, 0, {}, {}});
   hand_out();
   const unsigned idle = count(state::idle);
-  send_(who, idle == 0 ? instruction{} : instruction{instruction::kind::share, idle, {}});
+  send_(who, idle == 0 ? instruction{} : instruction{instruction::kind::share, idle, {}, {}});
 }
 
-/// Whether what the searcher says belongs to a search that is given up, because waits in place were not enough.
+/// Whether what the searcher says belongs to a search that is given up, because a technique has misled somebody.
 bool share_out::begins_again(unsigned who, const report& said) {
   if (stopping_ || said.what == report::kind::ended) return false;
-  if (said.what == report::kind::stuck && !began_again_) begin_again();
-  if (!began_again_ || searchers_[who].waits_block) return false;
+  if (said.what == report::kind::stuck && !is_given_up(said.misled)) begin_again_without(said.misled);
+  if (searchers_[who].told == given_up_.size()) return false;
   tell_to_begin_again(who);
   return true;
 }
 
+bool share_out::is_given_up(exact::technique s) const noexcept {
+  return std::find(given_up_.begin(), given_up_.end(), s) != given_up_.end();
+}
+
 /// Who waits for an answer gets it now. The others are told when they ask.
-void share_out::begin_again() {
-  began_again_ = true;
+void share_out::begin_again_without(exact::technique s) {
+  given_up_.push_back(s);
   waiting_.assign(1, {});
   for (unsigned i = 0; i != searchers_.size(); ++i) {
     searchers_[i].done = {};
@@ -99,8 +103,7 @@ void share_out::begin_again() {
 
 void share_out::tell_to_begin_again(unsigned who) {
   searchers_[who].now = state::busy;
-  searchers_[who].waits_block = true;
-  send_(who, {instruction::kind::begin_again, 0, {}});
+  send_(who, {instruction::kind::begin_again, 0, {}, given_up_[searchers_[who].told++]});
 }
 
 void share_out::lose(unsigned who, const std::string& why) {
@@ -123,9 +126,9 @@ void share_out::hand_out() {
     if (searchers_[i].now != state::idle || (!stopping_ && waiting_.empty())) continue;
     searchers_[i].now = state::busy;
     if (stopping_) {
-      send_(i, {instruction::kind::stop, 0, {}});
+      send_(i, {instruction::kind::stop, 0, {}, {}});
     } else {
-      send_(i, {instruction::kind::take, 0, std::move(waiting_.front())});
+      send_(i, {instruction::kind::take, 0, std::move(waiting_.front()), {}});
       waiting_.pop_front();
     }
   }
@@ -157,7 +160,7 @@ answer share_out::result(session& s, double seconds) const {
   all.spurious = done.spurious;
   all.cut_off = done.cut_off;
   all.seconds = seconds;
-  all.began_again = began_again_;
+  all.began_again = is_given_up(exact::technique::waits_in_place);
   all.how = options_.search.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
   flags omitted = std::bit_cast<flags>(s.omitted());
   for (const searcher& of : searchers_) {

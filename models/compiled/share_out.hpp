@@ -37,12 +37,13 @@ class share_out {
   enum class state : std::uint8_t { busy, idle, ended };
   struct searcher {
     state now = state::busy;
-    bool waits_block = false;  ///< it was told to begin again
+    std::size_t told = 0;  ///< of those techniques that are given up, so many
     tally done;
     std::string result;
   };
   [[nodiscard]] bool begins_again(unsigned who, const report& said);
-  void begin_again();
+  [[nodiscard]] bool is_given_up(exact::technique s) const noexcept;
+  void begin_again_without(exact::technique s);
   void tell_to_begin_again(unsigned who);
   void hand_out();
   void stop();
@@ -56,8 +57,8 @@ class share_out {
   std::vector<searcher> searchers_;
   std::deque<exact::way> waiting_;
   bool stopping_ = false;
-  bool began_again_ = false;
-  std::string limit_;  ///< the limit that was reached
+  std::vector<exact::technique> given_up_;  ///< in the order in which all searchers are told
+  std::string limit_;                      ///< the limit that was reached
   std::string lost_;
 };
 

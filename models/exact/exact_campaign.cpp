@@ -40,27 +40,36 @@ void campaign::run() {
   explore_as_asked();
   // The way to an execution that is shown is one of the search that has told it.
   while (!shown_ && begins_again()) explore_as_asked();
+  if (has_passed_by()) {
+    run_.may_begin_again = false;
+    forget_all();
+    explore_as_asked();
+  }
   found_.result.orders_barriers = run_.orders_barriers;
   found_.result.seconds = seconds();
 }
 
 /// Whether the search has met what only another one can judge, which has begun then. Each reason comes once at most.
 bool campaign::begins_again() {
-  if (found_.waits_must_block) {
-    let_waits_block();
-    return true;
-  }
-  // Those who share a search with others would have to begin again together.
-  if (!found_.rounds_are_unclear || source_ != nullptr) return false;
-  run_.orders_barriers = true;
-  forget_all();
+  if (found_.misled == technique::none) return false;
+  begin_again_without(found_.misled);
   return true;
 }
 
-void campaign::let_waits_block() {
-  run_.waits_in_place = run_.takes_shortcuts = false;
+void campaign::begin_again_without(technique t) {
   forget_all();
-  found_.result.began_again = true;
+  if (t == technique::unordered_rounds) {
+    run_.orders_barriers = true;
+  } else {
+    run_.waits_in_place = run_.takes_shortcuts = false;
+    found_.result.began_again = true;
+  }
+}
+
+/// Whether the execution that is to be shown came before it was clear that the search does not begin again.
+bool campaign::has_passed_by() const noexcept {
+  const std::uint64_t last = options_.show_execution + (found_.result.what == failure::none ? 0 : 1);
+  return run_.may_begin_again && found_.result.executions >= last;
 }
 
 /// As if nothing had been explored.
@@ -70,13 +79,17 @@ void campaign::forget_all() {
   met_.forget();
   run_.known_shortcuts.forget();
   found_ = {};
-  found_.result.how = coverage::exhaustive;
+  found_.result.how = what_is_sought();
   found_.result.began_again = waits_block;
   driver_.begin_search_again();
 }
 
+coverage campaign::what_is_sought() const noexcept {
+  return options_.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
+}
+
 void campaign::explore_as_asked() {
-  found_.result.how = options_.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
+  found_.result.how = what_is_sought();
   if (shown_) {
     explore_shown();
   } else if (source_ != nullptr) {
@@ -162,13 +175,13 @@ bool campaign::follow(const way& to) {
 
 void campaign::explore_parts() {
   for (;;) {
-    if (source_->begins_again()) let_waits_block();
+    if (const technique t = source_->begins_again_without(); t != technique::none) begin_again_without(t);
     const std::optional<way> next = source_->next();
-    if (source_->begins_again()) continue;
+    if (source_->begins_again_without() != technique::none) continue;
     if (!next) return;
     const bool is_there = explore_part(*next);
-    if (found_.waits_must_block) {
-      source_->ask_all_to_begin_again();
+    if (found_.misled != technique::none) {
+      source_->ask_all_to_begin_again_without(found_.misled);
     } else if (!is_there) {
       return found_.cut_short(
           "a part of the search is not there: the program is not deterministic, or not the same everywhere");
@@ -181,7 +194,7 @@ void campaign::explore_parts() {
 /// Returns false if there is no such part.
 bool campaign::explore_part(const way& to) {
   if (!follow(to)) return false;
-  while (!found_.over && !pending_.empty() && !source_->begins_again()) {
+  while (!found_.over && !pending_.empty() && source_->begins_again_without() == technique::none) {
     explore_next();
     if (found_.over) break;
     found_.over = source_->stopped();

@@ -44,9 +44,11 @@ class campaign {
   [[nodiscard]] again undecided() const noexcept { return undecided_; }
 
  private:
+  [[nodiscard]] coverage what_is_sought() const noexcept;
   void explore_as_asked();
   [[nodiscard]] bool begins_again();
-  void let_waits_block();
+  void begin_again_without(technique t);
+  [[nodiscard]] bool has_passed_by() const noexcept;
   void forget_all();
   void begin_at_root();
   /// Until nothing is pending; alone, at most until `graphs` have been visited.

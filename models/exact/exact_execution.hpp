@@ -47,6 +47,14 @@ struct thread_state {
   }
 };
 
+/// By what a search explores fewer executions. It may meet what only a search without it can judge: then it begins
+/// again without it (docs/checking.md).
+enum class technique : std::uint8_t {
+  none,
+  waits_in_place,   ///< exact_options::waits_in_place, and skips_retries with it
+  unordered_rounds  ///< of a barrier: see exact_options::orders_barriers
+};
+
 struct execution {
   std::unique_ptr<graph> g;
   std::array<thread_state, thread_slots> threads;  ///< construction and finish() share the stack of `constructing`
@@ -63,6 +71,7 @@ struct execution {
   shortcut wanted_shortcut;            ///< the running thread has to know where it leads, before all goes on
   const shortcut* followed = nullptr;  ///< this execution only follows it
   shortcuts::state followed_to;        ///< where it leads
+  bool may_begin_again = false;        ///< the number of an execution that is to be shown may turn out to be another
   std::vector<event_id> executed;
   exact::heap heap;
 

@@ -296,7 +296,7 @@ void executor::add_join(const operation& wanted, site where) {
 
 void executor::add_arrival(const operation& wanted, site where) {
   if (join_round(*run_.g, append(wanted, where))) return;
-  found_.rounds_are_unclear = true;
+  found_.misled = technique::unordered_rounds;
   found_.cut_short(
       "threads come to a barrier at the same time of which some belong to its next round; check with "
       "--barriers-in-order");

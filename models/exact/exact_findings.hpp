@@ -4,6 +4,7 @@
 #include <string>
 
 #include "exact.hpp"
+#include "exact_execution.hpp"
 
 namespace runq::model::exact {
 
@@ -12,10 +13,9 @@ struct findings {
   search_result result;
   exact_statistics statistics;
   bool over = false;
-  bool out_of_budget = false;       ///< over because of a limit of how long to search
-  bool stopped_by_team = false;     ///< over because another process is
-  bool rounds_are_unclear = false;  ///< over because it is not clear which arrivals at a barrier are a round
-  bool waits_must_block = false;    ///< over because a wait in place has met what only a wait that blocks can judge
+  bool out_of_budget = false;        ///< over because of a limit of how long to search
+  bool stopped_by_team = false;      ///< over because another process is
+  technique misled = technique::none;  ///< over because it has met what only a search without that can judge
 
   /// Ends the search without a verdict.
   void cut_short(std::string message);

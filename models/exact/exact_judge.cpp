@@ -204,7 +204,8 @@ void judge::complete_execution() {
   }
   ++found_.result.executions;
   if (options_.spurious_failures != 0 && run_.g->spurious_failures() != 0) ++found_.result.spurious;
-  if (found_.result.executions == options_.show_execution || shows_this_) {
+  const bool is_asked_for = found_.result.executions == options_.show_execution && !run_.may_begin_again;
+  if (is_asked_for || shows_this_) {
     describe_execution();
     found_.cut_short("stopped at execution " + std::to_string(found_.result.executions) + ", as asked");
   }

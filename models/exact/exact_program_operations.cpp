@@ -122,7 +122,7 @@ void program_operations::require_no_round_left_out() {
 }
 
 void program_operations::give_up_waits_in_place(std::string message) {
-  found_.waits_must_block = true;
+  found_.misled = technique::waits_in_place;
   give_up(std::move(message));
 }
 

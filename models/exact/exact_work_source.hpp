@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "exact_execution.hpp"
 #include "exact_pending.hpp"
 
 namespace runq::model::exact {
@@ -20,10 +21,10 @@ class work_source {
   virtual void give(way part) = 0;
   /// Whether the result is no longer wanted.
   [[nodiscard]] virtual bool stopped() const noexcept = 0;
-  /// This search cannot go on with waits in place: next() asks all processes to begin again, with waits that block.
-  virtual void ask_all_to_begin_again() = 0;
-  /// Whether the last answer was to do so. Until next() is called.
-  [[nodiscard]] virtual bool begins_again() const noexcept = 0;
+  /// This search cannot go on by that technique: next() asks all processes to begin again without it.
+  virtual void ask_all_to_begin_again_without(technique t) = 0;
+  /// What the last answer was to begin again without; none: it was another one. Until next() is called.
+  [[nodiscard]] virtual technique begins_again_without() const noexcept = 0;
 };
 
 }  // namespace runq::model::exact

@@ -30,6 +30,7 @@ class threads final : public exact::program {
     search_ = &s;
     const search_result r = s.run();
     EXPECT_EQ(s.statistics().duplicates, 0U);
+    weight_done = s.weight_done();
     return r;
   }
 
@@ -37,11 +38,14 @@ class threads final : public exact::program {
   bool claims = false;
   std::uint64_t first_value = 0;   ///< of the variables
   std::uint64_t first_values = 0;  ///< grows by so much from execution to execution
+  unsigned begun_again = 0;
+  double weight_done = 0;
 
   [[nodiscard]] location variable(unsigned index) {
     return search_->find_variable(index, ~std::uint64_t{0}, first_value, here);
   }
 
+  void begin_search_again() override { ++begun_again; }
   void begin_execution() override { first_value += first_values; }
   void run(unsigned thread) override { bodies_.at(thread - 1)(*search_); }
   void enter(unsigned) noexcept override {}
@@ -99,6 +103,39 @@ TEST(small_threads, a_wait_that_has_to_read_what_another_read_has_read_is_not_tr
   p = &program;
   EXPECT_EQ(program.explore().executions, 9U);
   EXPECT_EQ(program.explore({.waits_in_place = true}).executions, 9U);
+}
+
+/// Thread 2 waits for thread 3, which finds in some executions that it did so in place, and gives that up then.
+TEST(small_threads, a_search_that_begins_again_is_one_whose_waits_block) {
+  threads* p = nullptr;
+  threads program({[&](exact::search& s) {
+                     s.spawn(2, here);
+                     s.spawn(3, here);
+                   },
+                   [&](exact::search& s) {
+                     location x = p->variable(0);
+                     s.await_begin();
+                     while (s.load(x, rlx, here) == 0) s.await_failed(here);
+                   },
+                   [&](exact::search& s) {
+                     const unsigned chosen = s.choose(3, here);
+                     location x = p->variable(0);
+                     const exact::event_id of_x{static_cast<std::uint16_t>(exact::constructing), 0};
+                     if (chosen == 2 && s.current_graph().was_awaited_beside(of_x, 3, s.knows(), s.position()))
+                       s.give_up_waits_in_place("thread 2 waits");
+                     s.store(x, 1 + chosen, rlx, here);
+                   }});
+  p = &program;
+  const search_result off = program.explore();
+  EXPECT_EQ(program.begun_again, 0U);
+  EXPECT_EQ(off.executions, 3U);
+  const search_result on = program.explore({.waits_in_place = true});
+  EXPECT_EQ(program.begun_again, 1U);
+  EXPECT_TRUE(on.began_again);
+  EXPECT_EQ(on.how, coverage::exhaustive) << on.message;
+  EXPECT_EQ(on.executions, off.executions);
+  EXPECT_EQ(on.blocked, off.blocked);
+  EXPECT_NEAR(program.weight_done, 1, 1e-9);
 }
 
 TEST(small_threads, each_choice_is_explored_once_though_a_revisit_removes_it) {

@@ -148,6 +148,38 @@ TEST(waits_in_place, find_every_deadlock) {
   expect_the_same_deadlock<ended_by_an_older_value>(4);
 }
 
+/// Thread 1 frees what thread 0 awaits: at once, or once it knows that thread 0 waits no more.
+template <bool Ends, bool Knows>
+struct freed_beside_a_wait final : scenario {
+  struct flag {
+    atomic<int> v{0};
+  };
+  flag* const awaited = ::new (current_engine().allocate(sizeof(flag), {})) flag;
+  atomic<int> done{0};
+  void thread(unsigned index) override {
+    if (index == 0) {
+      await([this] { return awaited->v.load(acq) == 1; });
+      done.store(1, rel);
+    } else {
+      awaited->v.store(Ends ? 1 : 2, rel);
+      if (Knows) await([this] { return done.load(acq) == 1; });
+      awaited->~flag();
+      current_engine().deallocate(awaited, {});
+    }
+  }
+};
+
+TEST(waits_in_place, find_memory_that_is_freed_beside_a_wait) {
+  for (const bool in_place : {false, true}) {
+    EXPECT_EQ((search<freed_beside_a_wait<true, false>>(2, in_place).what), failure::use_after_free);
+    EXPECT_EQ((search<freed_beside_a_wait<false, false>>(2, in_place).what), failure::use_after_free);
+    EXPECT_EQ((search<freed_beside_a_wait<false, true>>(2, in_place).what), failure::deadlock);
+    const search_result known = search<freed_beside_a_wait<true, true>>(2, in_place);
+    EXPECT_EQ(known.what, failure::none) << known.message;
+    EXPECT_EQ(known.executions, 1U);
+  }
+}
+
 struct taken_weakly final : scenario {
   atomic<int> x{0};
   void thread(unsigned) override {
@@ -172,12 +204,15 @@ TEST(waits_in_place, a_spurious_failure_is_no_wait) {
 /// Blocks its execution as without the option: the first read of a round in vain may read something else the next time.
 struct awaits_two final : scenario {
   std::array<atomic<int>, 2> x{};
+  atomic<int> done{0};
   void thread(unsigned index) override {
     if (index == 0) {
       await([this] { return x[0].load(rlx) + x[1].load(rlx) >= 3; });
+      done.store(1, rlx);
     } else {
       x[index - 1].store(1, rlx);
       x[index - 1].store(2, rlx);
+      (void)done.load(rlx);  // so that the wait is replayed
     }
   }
 };

@@ -201,6 +201,37 @@ class Alone(unittest.TestCase):
         self.assertEqual(without_time(shown).splitlines()[1:4], without_time(text).splitlines()[1:4])
         self.assertNotIn("explored again", shown)
 
+    def test_processes_begin_again_where_rounds_of_a_barrier_are_unclear(self):
+        program = compiled(os.path.join(HERE, "programs", "barriers.c"), "-DPAIRS", "-DSOMETIMES")
+        alone = run(program, "--barriers-in-order")
+        self.assertEqual((alone[0], explored(alone[1])), (0, 98), alone[1])
+        for jobs in ("1", "2", "4"):
+            together = run(program, "--jobs", jobs)
+            self.assertEqual((together[0], without_time(together[1])), (0, without_time(alone[1])))
+
+    def test_processes_begin_again_for_both_reasons(self):
+        program = compiled(os.path.join(HERE, "programs", "barriers.c"), "-DPAIRS", "-DWRITTEN_BESIDE")
+        for jobs in ("1", "3"):
+            status, text, _ = run(program, "--jobs", jobs)
+            self.assertEqual(status, 1, text)
+            self.assertRegex(text, "^FAIL.*: data race: ")
+        again = re.search("To see this execution again: (.*)", text)[1]
+        self.assertTrue(again.startswith("--waits-in-place off --barriers-in-order --path "), again)
+        status, shown, _ = run(program, *again.split())
+        self.assertEqual(status, 1, shown)
+        self.assertEqual(without_time(shown).splitlines()[1:4], without_time(text).splitlines()[1:4])
+
+    def test_an_execution_has_the_number_of_the_search_that_is_judged(self):
+        waits = compiled(os.path.join(HERE, "programs", "waits_in_place.cpp"), "-DWRITTEN_BESIDE")
+        rounds = compiled(os.path.join(HERE, "programs", "barriers.c"), "-DPAIRS", "-DSOMETIMES")
+        for program, last, options in ((waits, 4, ["--waits-in-place", "off"]), (rounds, 99, ["--barriers-in-order"])):
+            for number in (1, 2, 3, last - 1, last):
+                found, expected = (run(program, "--execution", str(number), *more)[:2] for more in ([], options))
+                text = "\n".join(line for line in found[1].splitlines() if "explored again" not in line)
+                is_shown = program is waits or number < last
+                self.assertEqual(re.match(r"(FAIL in )?execution \d", text) is not None, is_shown, text)
+                self.assertEqual((found[0], without_time(text)), (expected[0], without_time(expected[1]).strip()))
+
     def test_the_file_says_whether_threads_wait_in_place(self):
         source = os.path.join(HERE, "programs", "waits_in_place.cpp")
         for macro, options, in_place in (("MCS", [], True), ("MCS", ["--waits-in-place", "off"], False),

@@ -133,8 +133,9 @@ class all_parts final : public exact::work_source {
   unsigned wanted() override { return 2; }
   void give(exact::way part) override { ways_.push_back(std::move(part)); }
   [[nodiscard]] bool stopped() const noexcept override { return false; }
-  void ask_all_to_begin_again() override {}  // a scenario has no plain writes to what a thread awaits
-  [[nodiscard]] bool begins_again() const noexcept override { return false; }
+  // A scenario has no plain writes to what a thread awaits, and no barriers.
+  void ask_all_to_begin_again_without(exact::shortcut) override {}
+  [[nodiscard]] exact::shortcut begins_again_without() const noexcept override { return exact::shortcut::none; }
 
  private:
   std::deque<exact::way> ways_{exact::way{}};

@@ -16,6 +16,7 @@
 // check -DMORE --barriers-in-order: FAIL check failed
 // check -DPAIRS: exhaustive, 96 executions
 // check -DPAIRS --barriers-in-order: exhaustive, 96 executions
+// check -DPAIRS -DSOMETIMES: exhaustive, 98 executions
 // check -DOTHERS_LATER: exhaustive, 1 execution, +0 blocked
 // check -DREAD_BEFORE: exhaustive, 12 executions, +0 blocked
 // check -DFLAG: exhaustive, 1 execution
@@ -60,6 +61,15 @@ static void* work(void* argument) {
   data[own] = 1;
   pthread_barrier_wait(&barrier);
   assert(data[own] == 1);
+#ifdef WRITTEN_BESIDE
+  if (own == 3) {
+    while (atomic_load_explicit(&flag, memory_order_relaxed) == 0) {
+    }
+  } else if (own == 2) {
+    *(int*)&flag = 0;
+    atomic_store_explicit(&flag, 1, memory_order_relaxed);
+  }
+#endif
 #elif defined(OTHERS_LATER)
   data[own] = 1;
   pthread_barrier_wait(&barrier);
@@ -111,6 +121,13 @@ static void* work(void* argument) {
   return NULL;
 }
 
+#ifdef SOMETIMES
+static void* choose(void* argument) {
+  atomic_store_explicit(&flag, 1, memory_order_relaxed);
+  return argument;
+}
+#endif
+
 static void run(long first, long end) {
   pthread_t started[4];
   for (long i = first; i != end; ++i) pthread_create(&started[i], NULL, work, (void*)i);
@@ -125,7 +142,13 @@ int main(void) {
 #else
   pthread_barrier_init(&barrier, NULL, COUNT);
 #endif
-#if defined(PAIRS)
+#if defined(SOMETIMES)
+  // Rounds are clear in the first executions.
+  pthread_t other;
+  pthread_create(&other, NULL, choose, NULL);
+  run(0, atomic_load_explicit(&flag, memory_order_relaxed) == 0 ? 2 : 4);
+  pthread_join(other, NULL);
+#elif defined(PAIRS)
   run(0, 4);
 #elif defined(OTHERS_LATER)
   run(0, 2);

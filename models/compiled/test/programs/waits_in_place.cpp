@@ -33,6 +33,7 @@
 // check -DWRITTEN_BESIDE --waits-in-place off: FAIL data race
 // check -DWRITTEN_BESIDE: FAIL data race
 // check -DWRITTEN_BEFORE: exhaustive, 3 executions, +0 blocked
+// check -DWRITTEN_AFTER: exhaustive, 1 execution, +0 blocked
 // check -DFREED --waits-in-place off: FAIL use after free
 // check -DFREED: FAIL use after free
 #include <array>
@@ -243,6 +244,21 @@ void run(int index) {
     chosen.store(1, relaxed);
   }
 }
+#elif defined(WRITTEN_AFTER)
+// Who writes otherwise than atomically knows that the thread waits no more.
+std::atomic<int> ready{0}, seen{0};
+void run(int index) {
+  if (index == 0) {
+    while (ready.load(relaxed) == 0) {
+    }
+    seen.store(1, release);
+  } else if (index == 1) {
+    ready.store(1, relaxed);
+    while (seen.load(acquire) == 0) {
+    }
+    *reinterpret_cast<int*>(&ready) = 0;
+  }
+}
 #elif defined(FREED)
 std::atomic<int>* const ready = new std::atomic<int>(0);
 void run(int index) {
@@ -257,6 +273,9 @@ void run(int index) {
 #endif
 
 int main() {
+#if defined(WRITTEN_BEFORE)
+  ready.store(0, relaxed);  // so that it is known as atomic whenever the write that is not is replayed
+#endif
   std::array<std::thread, threads> all_threads;
   for (int i = 0; i != threads; ++i) all_threads[static_cast<std::size_t>(i)] = std::thread(run, i);
   for (std::thread& t : all_threads) t.join();
