@@ -287,6 +287,23 @@ TEST_F(judgements, blocked_executions_are_pinned_too) {
   EXPECT_NE(s.text.find("explored 7 +3 graphs, pinned are 7"), std::string::npos) << s.text;
   pin("ring/pinned 7 +3\n");
   expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", result)}), 1, 1, 0);
+}
+
+TEST_F(judgements, where_waits_block_no_fewer_executions_may_block_than_are_pinned) {
+  std::ofstream(dir_ / "ring/pinned.txt") << "ring/pinned 7 +3\n";
+  options o;
+  o.case_glob = "ring/p*";
+  o.waits_in_place = "off";
+  for (const unsigned blocked : {2U, 3U, 4U}) {
+    json result = found("none", "exhaustive");
+    result["blocked"] = blocked;
+    const unsigned passes = blocked < 3 ? 0 : 1;
+    expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", result)}, o), passes, 1, 1 - passes);
+  }
+  json fewer = found("none", "exhaustive");
+  fewer["executions"] = 6;
+  fewer["blocked"] = 4;
+  expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", fewer)}, o), 0, 1, 1);
   expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}), 0, 1, 1);
 }
 

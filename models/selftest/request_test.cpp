@@ -22,6 +22,7 @@ TEST(requests, of_searches_arrive_whole) {
                              .show = 7,
                              .show_all = true,
                              .note_orders = true,
+                             .waits_in_place = false,
                              .weakened = weakened};
   const request r = sent({{"a.so", "b.so"}, asked});
   EXPECT_EQ(r.modules, (std::vector<std::string>{"a.so", "b.so"}));
@@ -32,11 +33,13 @@ TEST(requests, of_searches_arrive_whole) {
 TEST(requests, of_each_kind_arrive_as_that_kind) {
   EXPECT_TRUE(std::holds_alternative<list_request>(sent({{}, list_request{}}).what));
   const auto mutant =
-      std::get<mutant_request>(sent({{}, mutant_request{"ring/takes_all", {"ring/a", "ring/b"}, 9}}).what);
+      std::get<mutant_request>(sent({{}, mutant_request{"ring/takes_all", {"ring/a", "ring/b"}, 9, false}}).what);
   EXPECT_EQ(mutant.name, "ring/takes_all");
   EXPECT_EQ(mutant.named, (std::set<std::string>{"ring/a", "ring/b"}));
   EXPECT_EQ(mutant.graphs_others, 9U);
-  const auto ledger = std::get<ledger_request>(sent({{}, ledger_request{"ring.hpp", "rows", "uses"}}).what);
+  EXPECT_FALSE(mutant.waits_in_place);
+  const auto ledger = std::get<ledger_request>(sent({{}, ledger_request{"ring.hpp", "rows", "uses", false}}).what);
+  EXPECT_FALSE(ledger.waits_in_place);
   EXPECT_EQ(ledger.header + ledger.expected + ledger.uses, "ring.hpprowsuses");
   for (const auto kind : {search_kind::exhaustive, search_kind::random, search_kind::bounded, search_kind::full,
                           search_kind::mutant, search_kind::litmus, search_kind::progress}) {

@@ -30,6 +30,7 @@ ends 2 "no case matches 'ring/nope'" --case ring/nope
 ends 2 "no mutant matches 'nope'" --mutant nope
 ends 2 "no mutant matches 'nope' in the cases that match 'ring/*'" --mutant nope --case 'ring/*'
 ends 2 "with --merge, not with --shard" --pin --shard 1/2
+ends 2 "without --waits-in-place off" --pin --waits-in-place off
 ends 2 "full name of one case" --weaken ring.push.publish:relaxed
 ends 2 "SITE:ORDER" --case ring/push_vs_steal --weaken ring.push.publish
 ends 2 "'weak' is no memory order" --case ring/push_vs_steal --weaken ring.push.publish:weak
@@ -63,6 +64,12 @@ has litmus/litmus-stale_failed_cas-litmus-exact.html '"shown":2,'
 ends 0 "execution 2 has this outcome" --case litmus/load_buffering
 ends 0 "litmus as expected 1/1" --case litmus/coherence
 if grep -q "has this outcome" said.txt; then fail "litmus/coherence has no execution with the outcome"; fi
+
+# Waits that block: the same, and more executions that block.
+ends 0 "searches passed" --case 'mutex/*' --engine exact
+if grep -q "blocked" said.txt; then fail "no execution of the mutex blocks"; fi
+ends 0 "searches passed" --case 'mutex/*' --engine exact --waits-in-place off
+has said.txt "blocked"
 
 # A verdict names what it relies on besides C++.
 ends 0 "PASS exhaustive, given membarrier(2)" --case split_ring/interrupt_run_seized --html given

@@ -35,9 +35,15 @@ struct entry {
 class maker {
  public:
   maker(const std::string& path, const std::string& ending, source_index& sources,
-        const std::vector<ledger_row>& expected, const orders_by_case& known,
+        const std::vector<ledger_row>& expected, const orders_by_case& known, bool waits_in_place,
         const std::function<void(std::uint64_t)>& progress)
-      : path_(path), ending_(ending), sources_(sources), expected_(expected), known_(known), progress_(progress) {}
+      : path_(path),
+        ending_(ending),
+        sources_(sources),
+        expected_(expected),
+        known_(known),
+        search_(complete_search(waits_in_place)),
+        progress_(progress) {}
 
   [[nodiscard]] ledger make() {
     find_entries();
@@ -61,10 +67,10 @@ class maker {
   // Most cases are about another header: their first executions show that.
   [[nodiscard]] std::vector<used_order> search_for_orders(const case_spec& c) const {
     constexpr std::uint64_t first = 1000;
-    exact_options few = complete_search;
+    exact_options few = search_;
     few.max_executions = first;
     if (orders_used(c, few).empty()) return {};
-    return orders_used(c, complete_search);
+    return orders_used(c, search_);
   }
 
   [[nodiscard]] std::vector<used_order> orders_used(const case_spec& c, const exact_options& options) const {
@@ -169,7 +175,7 @@ class maker {
   }
 
   [[nodiscard]] bool still_redundant(const std::vector<const case_spec*>& in_order, ledger_row& row) {
-    exact_options both = complete_search;
+    exact_options both = search_;
     both.load_buffering = true;
     ledger_row found = row;
     if (killed(in_order, both, found, ledger_verdict::killed_load_buffering)) return false;
@@ -179,7 +185,7 @@ class maker {
   }
 
   void try_cases(const std::vector<const case_spec*>& in_order, ledger_row& row) {
-    exact_options options = complete_search;
+    exact_options options = search_;
     if (killed(in_order, options, row, ledger_verdict::killed)) return;
     const std::uint64_t graphs = row.executions;
     options.load_buffering = true;
@@ -223,6 +229,7 @@ class maker {
   source_index& sources_;
   const std::vector<ledger_row>& expected_;
   const orders_by_case& known_;
+  const exact_options search_;
   const std::function<void(std::uint64_t)>& progress_;
   std::vector<entry> entries_;
   ledger ledger_;
@@ -231,9 +238,9 @@ class maker {
 }  // namespace
 
 ledger make_ledger(const std::string& path, const std::string& ending, source_index& sources,
-                   const std::vector<ledger_row>& expected, const orders_by_case& known,
+                   const std::vector<ledger_row>& expected, const orders_by_case& known, bool waits_in_place,
                    const std::function<void(std::uint64_t)>& progress) {
-  return maker(path, ending, sources, expected, known, progress).make();
+  return maker(path, ending, sources, expected, known, waits_in_place, progress).make();
 }
 
 }  // namespace runq::model

@@ -46,9 +46,10 @@ using orders_by_case = std::map<std::string, std::vector<used_order>>;
 /// that executes it. An order that may be weakened by one step is tried one step further. `expected`: rows that save
 /// time if they still hold: the case that killed an order comes first, and an order that was redundant is searched
 /// once, under load buffering, which allows every execution that RC11 allows, and not at all if a weaker one is
-/// redundant, too. If they do not hold, everything is searched.
+/// redundant, too. If they do not hold, everything is searched. `waits_in_place`: exact_options::waits_in_place; where
+/// loads are buffered, waits block.
 [[nodiscard]] ledger make_ledger(const std::string& path, const std::string& ending, source_index& sources,
                                  const std::vector<ledger_row>& expected, const orders_by_case& known,
-                                 const std::function<void(std::uint64_t)>& progress);
+                                 bool waits_in_place, const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace runq::model

@@ -198,8 +198,8 @@ int main(int argc, char** argv) {
   if (!o.shard.empty() && (o.pin || o.update_ledger)) {
     usage_error("what is pinned is updated from the whole: with --merge, not with --shard");
   }
-  if (o.pin && o.waits_are_in_place()) {
-    usage_error("the pinned numbers of blocked executions are those without --waits-in-place on");
+  if ((o.pin || o.update_ledger) && !o.waits_are_in_place()) {
+    usage_error("what is pinned is what is seen without --waits-in-place off");
   }
 
   const manifest m = read_manifest(RUNQ_MANIFEST);

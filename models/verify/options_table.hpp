@@ -16,7 +16,7 @@ OPTION("--execution", "N", "", value(o.execution), "show one execution of the on
 OPTION("--search", "exhaustive|random|bounded|full", "", search(), "with --execution: of which search (default: exhaustive)")
 OPTION("--bound", "N", "", value(o.bound), "with --search bounded: how many pre-emptions (default: 2)")
 OPTION("--weaken", "SITE:ORDER", "", value(o.weaken), "show what goes wrong in one case with a weaker memory order at one place, as in ring.push.publish:relaxed")
-OPTION("--waits-in-place", "on|off", "", value(o.waits_in_place), "on: in complete searches of the cases, a thread that waits tries again in the same execution when something new is written, and pinned numbers of blocked executions are not compared; off (default): it blocks its execution")
+OPTION("--waits-in-place", "on|off", "", value(o.waits_in_place), "off: a thread that waits blocks its execution, and another one shows how it goes on; no fewer executions may block than are pinned, and as many must be complete; on (default): it tries again in the same execution when something new is written")
 OPTION("--json", "FILE", "", value(o.json_file), "write all results to FILE")
 OPTION("--html", "DIR", "", value(o.html_dir), "write an index, and the counterexamples as pages, into DIR")
 OPTION("--jobs", "N", "", value(o.jobs)->check(CLI::Range(1, 1024)), "processes at the same time: searches, or parts of one search (default: processors)")

@@ -73,7 +73,7 @@ namespace fs = std::filesystem;
 // The options with which the runner makes such a search.
 [[nodiscard]] std::string options_of(const search_request& search) {
   std::string text = "--search " + to_text(search.kind);
-  if (search.kind == search_kind::exhaustive && search.waits_in_place) text += " --waits-in-place on";
+  if (search.kind == search_kind::exhaustive && !search.waits_in_place) text += " --waits-in-place off";
   if (search.kind == search_kind::bounded) text += fmt::format(" --bound {}", search.bound);
   if (search.kind == search_kind::random && search.executions != 0)
     text += fmt::format(" --executions {}", search.executions);
@@ -136,8 +136,9 @@ void plan_litmus(const manifest& m, const json& c, std::vector<job>& jobs) {
   jobs.push_back(std::move(j));
 }
 
-void plan_seeded_bug(const manifest& m, const json& c, std::vector<job>& jobs) {
-  job j = search_job(m, c, engine_name::exact, "seeded bug", {.kind = search_kind::mutant});
+void plan_seeded_bug(const options& o, const manifest& m, const json& c, std::vector<job>& jobs) {
+  job j = search_job(m, c, engine_name::exact, "seeded bug",
+                     {.kind = search_kind::mutant, .waits_in_place = o.waits_are_in_place()});
   j.expect = job::expectation::caught;
   jobs.push_back(std::move(j));
 }
@@ -151,7 +152,8 @@ void plan_order_mutants(const options& o, const manifest& m, const json& c, std:
   for (const json& mutant : c["mutants"]) {
     if (!o.wants_mutant(mutant["name"])) continue;
     const weakened_order weakened{mutant["site"], mutant["weaker"].get<std::memory_order>(), mutant["arg"]};
-    job j = search_job(m, c, engine_name::exact, mutant["name"], {.kind = search_kind::mutant, .weakened = weakened});
+    job j = search_job(m, c, engine_name::exact, mutant["name"],
+                       {.kind = search_kind::mutant, .waits_in_place = o.waits_are_in_place(), .weakened = weakened});
     j.expect = job::expectation::fail;
     j.changed = change_in_words(weakened);
     jobs.push_back(std::move(j));
@@ -195,7 +197,7 @@ void plan_source_mutants(const options& o, const manifest& m, const json& cases,
     j.engine = engine_name::exact;
     j.expect = job::expectation::fail;
     j.worker = m.worker;
-    mutant_request asked{.name = mutant.name};
+    mutant_request asked{.name = mutant.name, .waits_in_place = o.waits_are_in_place()};
     for (const auto& [name, how] : mutant.killers) asked.named.insert(name);
     if (o.budget == "quick" && !o.pin) asked.graphs_others = quick_graphs_of_others;
     j.asked = request{modules_of(mutant), std::move(asked)};
@@ -234,7 +236,7 @@ void plan_ledger(const options& o, const manifest& m, std::vector<job>& jobs) {
     j.engine = engine_name::exact;
     j.expect = job::expectation::ledger;
     j.worker = m.worker;
-    ledger_request asked{.header = of_stem.header};
+    ledger_request asked{.header = of_stem.header, .waits_in_place = o.waits_are_in_place()};
     // A ledger that is to be written again is made without the rows of the old one.
     const std::string rows = m.models_dir + "/cases/ledger.json";
     if (!o.update_ledger && fs::exists(rows)) asked.expected = rows;
@@ -407,7 +409,7 @@ std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
     if (!only_mutants) {
       each([](const json& c) { return c.contains("progress"); }, [&](const json& c) { plan_progress(m, c, jobs); });
     }
-    if (!only_mutants) each(is_seeded_bug, [&](const json& c) { plan_seeded_bug(m, c, jobs); });
+    if (!only_mutants) each(is_seeded_bug, [&](const json& c) { plan_seeded_bug(o, m, c, jobs); });
     each([](const json& c) { return !is_litmus(c); }, [&](const json& c) { plan_order_mutants(o, m, c, jobs); });
     plan_source_mutants(o, m, cases, jobs);
   }
@@ -436,7 +438,7 @@ namespace {
 // The options that make the same search again, without --case and --execution.
 [[nodiscard]] std::string replay_of_one(const options& o) {
   std::vector<std::string> words;
-  if (o.search_given || o.waits_are_in_place())
+  if (o.search_given || !o.waits_are_in_place())
     words.push_back(options_of({.kind = o.search, .bound = o.bound, .waits_in_place = o.waits_are_in_place()}));
   if (!o.weaken.empty()) words.push_back("--weaken " + o.weaken);
   return fmt::format("{}", fmt::join(words, " "));

@@ -31,7 +31,7 @@ struct options {
   std::vector<std::string> merge;  ///< --json files of the shares to put together
   unsigned jobs = 1;
   bool pin = false;
-  std::string waits_in_place = "off";
+  std::string waits_in_place = "on";
   bool update_ledger = false;
   bool list = false;
   bool names = false;  ///< only say what is wrong with the names of operations

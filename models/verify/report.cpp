@@ -178,8 +178,8 @@ report::pinning report::compare_with_pinned(job& j) {
   }
   const auto pinned = pinned_.count_of(j.case_name);
   if (pinned == now) return pinning::as_pinned;
-  const bool may_block_less = options_.waits_are_in_place() && j.engine == engine_name::exact;
-  if (may_block_less && pinned && pinned->executions == now.executions && now.blocked <= pinned->blocked) {
+  const bool may_block_more = !options_.waits_are_in_place() && j.engine == engine_name::exact;
+  if (may_block_more && pinned && pinned->executions == now.executions && now.blocked >= pinned->blocked) {
     return pinning::as_pinned;
   }
   // A model that was asked for by name may be new, and is judged without a pinned count. In a whole run it may not.

@@ -57,7 +57,7 @@ struct search_request {
   std::uint64_t show = 0;        ///< end at this execution, and show it; 0: none
   bool show_all = false;         ///< of an exhaustive search: show each execution
   bool note_orders = false;      ///< of an exhaustive search: tell which memory orders it uses
-  bool waits_in_place = false;   ///< of an exhaustive search: exact_options::waits_in_place
+  bool waits_in_place = true;    ///< of an exhaustive search, or of a mutant: exact_options::waits_in_place
   weakened_order weakened{};
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(search_request, case_name, kind, jobs, bound, executions, first, show,
@@ -69,16 +69,18 @@ struct mutant_request {
   std::string name;                      ///< "ring/takes_all"
   std::set<std::string> named{};         ///< cases that are pinned for the mutant
   std::uint64_t graphs_others = 20'000;  ///< at most so many of each other case
+  bool waits_in_place = true;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(mutant_request, name, named, graphs_others)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(mutant_request, name, named, graphs_others, waits_in_place)
 
 /// The ledger of a header: every weakening of its orders.
 struct ledger_request {
   std::string header;
   std::string expected{};  ///< a file with the rows of earlier ledgers, which save time where they still hold
   std::string uses{};      ///< a file with what searches with note_orders have told, which saves those searches
+  bool waits_in_place = true;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ledger_request, header, expected, uses)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ledger_request, header, expected, uses, waits_in_place)
 
 /// The cases of the modules.
 struct list_request {};

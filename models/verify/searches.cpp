@@ -56,8 +56,8 @@ widened_search widen_relacy(const case_spec& spec, std::uint64_t executions,
   return widened;
 }
 
-both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions) {
-  return {run_exact(spec, complete_search), relacy_until_failure(spec, executions), &spec};
+both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions, bool waits_in_place) {
+  return {run_exact(spec, complete_search(waits_in_place)), relacy_until_failure(spec, executions), &spec};
 }
 
 progress_verdict check_progress(const case_spec& spec) {
@@ -65,7 +65,7 @@ progress_verdict check_progress(const case_spec& spec) {
   for (unsigned thread = 0; thread != spec.threads; ++thread) {
     bool froze = true;
     for (unsigned step = 0; froze; ++step) {
-      exact_options options = complete_search;
+      exact_options options = complete_search(false);
       options.freeze_thread = static_cast<int>(thread);
       options.freeze_after = step;
       exact_statistics statistics;
@@ -86,7 +86,7 @@ progress_verdict check_progress(const case_spec& spec) {
 
 mutant_verdicts search_all_for_failure(std::uint64_t executions, const mutant_limits& limits) {
   mutant_verdicts all;
-  exact_options options = complete_search;
+  exact_options options = complete_search(limits.waits_in_place);
   both_verdicts& first = all.first;
   std::set<std::string_view> sources;
   for (const case_spec& c : cases()) {

@@ -15,9 +15,12 @@
 
 namespace runq::model {
 
-/// The limits of the exact engine for models: complete, except for executions in which more weak compare-exchanges than
-/// this fail spuriously. The runner says so if some did.
-inline constexpr exact_options complete_search{.spurious_failures = 1};
+/// In models, at most so many weak compare-exchanges of an execution fail spuriously. The runner says so if some did.
+inline constexpr unsigned spurious_limit = 1;
+/// The exact engine's search of a model: complete, except for executions with more spurious failures.
+[[nodiscard]] constexpr exact_options complete_search(bool waits_in_place) noexcept {
+  return {.spurious_failures = spurious_limit, .waits_in_place = waits_in_place};
+}
 
 /// The verdict of both engines on a program that must fail, or that is a litmus test.
 struct both_verdicts {
@@ -37,7 +40,7 @@ struct widened_search {
 
 /// For a mutant or a seeded bug: the exact engine to the end, then Relacy with growing width until it fails, too.
 /// `executions` bounds each of Relacy's searches.
-[[nodiscard]] both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions);
+[[nodiscard]] both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions, bool waits_in_place);
 
 /// The exact engine's verdict on one case under a mutant. No failure and `how` == cut_short: it is undecided whether
 /// the case notices the mutant.
@@ -52,6 +55,7 @@ struct mutant_limits {
   std::set<std::string> named;           ///< cases that are pinned for the mutant
   std::uint64_t graphs_named = 20'000;   ///< of each of these
   std::uint64_t graphs_others = 20'000;  ///< of each other case
+  bool waits_in_place = true;            ///< exact_options::waits_in_place
 };
 
 /// The verdicts on all cases in the sources that hold a case which is pinned for the mutant; on all cases if none is.
@@ -61,7 +65,8 @@ struct mutant_verdicts {
 };
 [[nodiscard]] mutant_verdicts search_all_for_failure(std::uint64_t executions, const mutant_limits& limits);
 
-/// The verdict of searches in which each thread is frozen at each of its steps, one after the other.
+/// The verdict of searches in which each thread is frozen at each of its steps, one after the other. Waits block in
+/// them: a case whose claim holds has hardly any, so that nothing would be gained.
 struct progress_verdict {
   bool others_always_finish = true;
   int thread = -1;    ///< frozen when they did not,

@@ -60,7 +60,7 @@ using json = nlohmann::json;
 
 [[nodiscard]] json to_json(const search_result& r, source_index& sources) {
   json j = result_json(r, sources);
-  if (r.spurious != 0) j["spurious_limit"] = complete_search.spurious_failures;
+  if (r.spurious != 0) j["spurious_limit"] = spurious_limit;
   return j;
 }
 
@@ -265,10 +265,9 @@ void keep_sought(const search_result& r) {
 }
 
 [[nodiscard]] json search_all_executions(const case_spec& spec, const search_request& r, source_index& sources) {
-  exact_options options = complete_search;
+  exact_options options = complete_search(r.waits_in_place);
   options.jobs = r.jobs;
   options.show_execution = r.show;
-  options.waits_in_place = r.waits_in_place;
   options.progress = print_progress_of_exact;
   if (r.show_all) options.show_each = print_execution;
   shown_sources = &sources;
@@ -285,7 +284,8 @@ constexpr std::uint64_t relacy_mutant_executions = 40'000;
   switch (r.kind) {
     case search_kind::exhaustive: return search_all_executions(spec, r, sources);
     case search_kind::widening: return widening(spec, r, sources);
-    case search_kind::mutant: return to_json(search_for_failure(spec, relacy_mutant_executions), sources);
+    case search_kind::mutant:
+      return to_json(search_for_failure(spec, relacy_mutant_executions, r.waits_in_place), sources);
     case search_kind::litmus: return litmus(spec, sources);
     case search_kind::progress: return to_json(check_progress(spec), sources);
     case search_kind::random:
@@ -316,13 +316,14 @@ void answer(const mutant_request& r) {
   mutant_limits limits;
   limits.named = r.named;
   limits.graphs_others = r.graphs_others;
+  limits.waits_in_place = r.waits_in_place;
   print_result(to_json(search_all_for_failure(relacy_mutant_executions, limits), sources));
 }
 
 void answer(const ledger_request& r) {
   source_index sources;
   print_result(to_json(make_ledger(r.header, as_included(r.header), sources, rows_in(r.expected, r.header),
-                                   uses_in(r.uses), print_progress)));
+                                   uses_in(r.uses), r.waits_in_place, print_progress)));
 }
 
 }  // namespace
