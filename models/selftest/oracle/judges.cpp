@@ -134,8 +134,8 @@ class all_parts final : public exact::work_source {
   void give(exact::way part) override { ways_.push_back(std::move(part)); }
   [[nodiscard]] bool stopped() const noexcept override { return false; }
   // A scenario has no plain writes to what a thread awaits, and no barriers.
-  void ask_all_to_begin_again_without(exact::shortcut) override {}
-  [[nodiscard]] exact::shortcut begins_again_without() const noexcept override { return exact::shortcut::none; }
+  void ask_all_to_begin_again_without(exact::technique) override {}
+  [[nodiscard]] exact::technique begins_again_without() const noexcept override { return exact::technique::none; }
 
  private:
   std::deque<exact::way> ways_{exact::way{}};
