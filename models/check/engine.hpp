@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "part.hpp"
+
 namespace runq::model {
 
 /// Where in the source an operation stands. `arg` tells the orders of one call apart: 0 is the only or the success
@@ -69,6 +71,7 @@ enum class rmw_op : unsigned char { exchange, add, sub, bit_and, bit_or, bit_xor
 struct location {
   void* record = nullptr;      ///< the engine's own, set in *_init, released in *_destroy
   std::uint64_t mask = ~0ULL;  ///< 0xff for an 8-bit variable, and so on
+  part accessed{};             ///< by the operation that is asked for
 };
 
 /// A checker. Exactly one is current while a scenario runs; all of its threads are fibers of one operating-system

@@ -92,12 +92,14 @@ struct event {
   std::uint64_t written = 0;            ///< for an RMW, written
   std::uint32_t reads_from = no_event;  ///< index of the event that wrote the value read, where the engine knows it
   std::uint64_t newest = 0;             ///< for a read: the newest value of the location at that step
+  bool spurious = false;                ///< a compare-exchange that failed although it read what it expected
   bool stale = false;                   ///< a read that ignored newer values
   std::uint32_t position = 0;           ///< exact engine: events of its thread before it
   bool weakened = false;                ///< `order` is weaker than what is written in the source
   bool constructs = false;              ///< begins the life of the location; this write is not atomic
   std::uint32_t place = no_event;       ///< of an atomic write, where the engine knows it: grows along its mo
   std::uint32_t memory = 0;             ///< the number of the allocation that the location lies in; 0: none
+  part accessed{};                      ///< the bytes of the location that `value`, `written` and `newest` are those of
   known_events known{};                 ///< exact engine: what happens before it
   known_events released{};              ///< exact engine: of a write, what a reader that acquires it knows from it
 };

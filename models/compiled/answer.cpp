@@ -66,7 +66,9 @@ namespace {
   const bounds& limits = s.limits();
   std::string also;
   if (omitted.spurious_failures) {
-    also += limits.spurious_failures == 0
+    also += limits.spurious_of_thread != 0
+                ? std::string(", more than one spurious failure of a weak compare-exchange in a thread (--spurious N)")
+            : limits.spurious_failures == 0
                 ? std::string(", spurious failures of weak compare-exchanges (--spurious N)")
                 : fmt::format(", more than {} spurious failures in an execution", limits.spurious_failures);
   }
@@ -106,6 +108,12 @@ namespace {
         ", what follows a loop that waits and counts unless it ends within {} rounds or by its count within {} reads "
         "(--rounds N)",
         limits.rounds, bounds::most_rounds);
+  }
+  if (omitted.mixed_sizes) {
+    also += fmt::format(
+        ", threads that see the parts of an atomic variable change in different orders (accessed in different sizes at "
+        "{})",
+        fmt::join(s.atomics().words().places(), ", "));
   }
   if (omitted.lock_rounds && omitted.failed_tries) {
     also += ", failures of try_lock because of a thread that repeats a round in which it takes locks and returns them";

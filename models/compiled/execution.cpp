@@ -6,7 +6,8 @@ namespace runq::model::compiled {
 using exact::event_id;
 using exact::node;
 
-event_id execution::concurrent_event(std::uint16_t variable, bool writes_only, unsigned position) const {
+event_id execution::concurrent_event(std::uint16_t variable, bool writes_only, unsigned position,
+                                     std::uint32_t bytes) const {
   const exact::graph& graph = search->current_graph();
   const exact::clock known = search->knows();
   const unsigned running = search->running();
@@ -15,7 +16,7 @@ event_id execution::concurrent_event(std::uint16_t variable, bool writes_only, u
     if (t == running) continue;
     for (unsigned i = known[t]; i < graph.size(t); ++i) {
       const node& n = graph.at(t, i);
-      if (!n.accesses(init) || (writes_only && !n.changes_memory())) continue;
+      if (!n.accesses(init) || (writes_only && !n.changes_memory()) || (n.accessed.bytes() & bytes) == 0) continue;
       if (n.hb[running] <= position) return {static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
     }
   }

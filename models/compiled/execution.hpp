@@ -62,6 +62,8 @@ struct thread_state {
   /// there is no room left, there were more. Plain hooks note them, which must not allocate memory.
   std::array<shared_read, 64> shared_reads;
   std::size_t shared_read_count = 0;
+  unsigned spurious_failures = 0;  ///< compare-exchanges that have failed for no reason
+  unsigned failed_spuriously = 0;  ///< events up to the last of these
   std::vector<held_lock> held;
   std::vector<taken_lock> taken;  ///< and not given back
 
@@ -74,6 +76,8 @@ struct thread_state {
     has_change = false;
     changed = 0;
     repeated = 0;
+    spurious_failures = 0;
+    failed_spuriously = 0;
     held.clear();
     taken.clear();
   }
@@ -150,8 +154,11 @@ struct execution {
   [[nodiscard]] unsigned thread_with_stack_at(const void* at) const noexcept;
   [[nodiscard]] bool on_a_stack(const void* at) const noexcept { return thread_with_stack_at(at) != 0; }
   void show(event_kind kind, const step& by, const void* at) { shown.push_back({kind, by, at}); }
-  /// An event of the variable that neither happens-before the running thread's next one nor after its `position`-th.
-  [[nodiscard]] exact::event_id concurrent_event(std::uint16_t variable, bool writes_only, unsigned position) const;
+  static constexpr std::uint32_t all_bytes = 0xffff;
+  /// An event of the variable that neither happens-before the running thread's next one nor after its `position`-th,
+  /// and accesses some of these bytes of it.
+  [[nodiscard]] exact::event_id concurrent_event(std::uint16_t variable, bool writes_only, unsigned position,
+                                                 std::uint32_t bytes = all_bytes) const;
 };
 
 }  // namespace runq::model::compiled

@@ -148,7 +148,7 @@ bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int
       s.atomics().compare_exchange(p, sizeof(T), value, to_value(desired), weak == weakness::yes,
                                    s.code().effective(to_order(success), order_of::rmw, code),
                                    s.code().effective(to_order(failure), order_of::cas_failure, code), code, like);
-  if (done && weak == weakness::yes) s.omitted().spurious_failures = true;
+  if (done && weak == weakness::yes) s.atomics().note_success_of_weak();
   if (done && weak == weakness::unknown) s.omitted().unknown_weakness = true;
   const T found = from_value<T>(value);
   if (!done) {

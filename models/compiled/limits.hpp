@@ -23,6 +23,7 @@ struct left_out {
   bool values = false;             ///< __VERIFIER_nondet_int(), or one of its like, might have returned another value
   bool reuse = false;              ///< a block might have been allocated that was freed before (once more)
   bool unordered_reuse = false;    ///< so might one of whose free by another thread the thread does not know
+  bool mixed_sizes = false;        ///< the parts of an atomic variable were seen in one order
   // Both together:
   bool lock_rounds = false;   ///< a loop that takes locks, and gives them back, was taken to wait
   bool failed_tries = false;  ///< a try_lock failed that is not std::lock's: it may have noticed such a round
@@ -40,12 +41,13 @@ struct value_range {
 
 /// How far the search goes where C++20 sets no limit.
 struct bounds {
-  unsigned spurious_failures = 0;  ///< in an execution
-  unsigned spurious_wakeups = 1;   ///< of a thread: waits for condition variables that end for no reason
-  bool wakes_at_once_only = true;  ///< they end before anything else happens
-  unsigned reused = 0;             ///< of a thread: allocations that get a block which was freed before
-  unsigned timeouts = 2;           ///< of a thread: timed waits that end, and deadlines that pass
-  value_range any_value{0, 3};     ///< of __VERIFIER_nondet_int() and its like: at most `most_values` of them
+  unsigned spurious_failures = 0;   ///< in an execution
+  unsigned spurious_of_thread = 0;  ///< without that: of each thread
+  unsigned spurious_wakeups = 1;    ///< of a thread: waits for condition variables that end for no reason
+  bool wakes_at_once_only = true;   ///< they end before anything else happens
+  unsigned reused = 0;              ///< of a thread: allocations that get a block which was freed before
+  unsigned timeouts = 2;            ///< of a thread: timed waits that end, and deadlines that pass
+  value_range any_value{0, 3};      ///< of __VERIFIER_nondet_int() and its like: at most `most_values` of them
   static constexpr std::int64_t most_values = 65'536;
   bool judges_timed_waits = false;  ///< a deadlock may consist of waits whose timeouts are not explored
   unsigned rounds = 4;              ///< of a loop that waits: in later ones it reads what it has read before

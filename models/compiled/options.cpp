@@ -114,6 +114,12 @@ class reader {
   void spurious() {
     number(to_.search.spurious_failures);
     to_.limits.spurious_failures = to_.search.spurious_failures;
+    to_.search.spurious_of_thread = 0;
+  }
+  /// Without loops that are recognised, each failure in one would be another execution.
+  void every_iteration() {
+    to_.every_iteration = true;
+    to_.search.spurious_of_thread = 0;
   }
   void wakeups() {
     number(to_.limits.spurious_wakeups);
@@ -225,6 +231,7 @@ void prepare(session& s, const run_options& options) {
   s.options().counts_leaks = options.leaks;
   s.waits().recognise_loops(!options.every_iteration);
   s.limits() = options.limits;
+  s.limits().spurious_of_thread = options.search.spurious_of_thread;
   if (options.has_path) s.options().shown = options.path;
   s.code().orders().weaken(options.weakened);
   for (const std::string& file : options.wrappers) s.code().show_callers_of(file);

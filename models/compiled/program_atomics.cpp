@@ -77,8 +77,17 @@ bool program_atomics::compare_exchange(void* at, unsigned size, std::uint64_t& e
   check_access(g, at, size, code);
   if (done) leave_in_memory(g, at, size, desired);
   if (done && desired != wanted) now_.note_change();
-  if (!done && expected == wanted) now_.note_effect();  // the next time a spurious failure will be a success
+  if (!done && expected == wanted) {
+    ++now_.running().spurious_failures;
+    now_.running().failed_spuriously = now_.search->position();
+  }
   return done;
+}
+
+/// One that fails in a round which changes nothing is no other execution: so of each thread the first may fail.
+void program_atomics::note_success_of_weak() noexcept {
+  const unsigned most = now_.limits.spurious_of_thread;
+  if (most == 0 || now_.running().spurious_failures >= most) now_.omitted.spurious_failures = true;
 }
 
 // A loop that waits may have fences in it: without those of the earlier rounds there is less order, not more.
@@ -96,9 +105,9 @@ void program_atomics::begin_plain_store(void* at, unsigned size, const void* cod
 
 void program_atomics::end_plain_store(void* at, unsigned size, const void* code) {
   const std::uint64_t written = wide_.read(at, size);
-  for (const atomic_place& p : memory_.at(at).places()) {
-    if (p.first == offset_in_granule(at) && p.size == size) wide_.write(at, size, p.in_memory);
-  }
+  const mixed_word word = words_.around(at, size);
+  if (const atomic_place* const p = place_of(word, memory_.at(word.begin)))
+    wide_.write(word.begin, word.size, p->in_memory);
   store(at, size, written, std::memory_order::relaxed, code);
 }
 
@@ -106,7 +115,7 @@ bool program_atomics::take(void* at, unsigned size, std::uint64_t first, std::ui
                            bool blocking, const void* code) {
   const site where = code_.here(code);
   granule& g = memory_.at(at);
-  location variable = variable_at(g, at, size, where, code);
+  location variable = whole_variable_at(g, at, size, where, code);
   const bool done = now_.search->take(variable, first, count, delta, blocking, where);
   check_access(g, at, size, code);
   if (!done) return false;
@@ -118,7 +127,7 @@ bool program_atomics::take(void* at, unsigned size, std::uint64_t first, std::ui
 void program_atomics::give_back(void* at, unsigned size, std::uint64_t delta, bool is_all, const void* code) {
   const site where = code_.here(code);
   granule& g = memory_.at(at);
-  location variable = variable_at(g, at, size, where, code);
+  location variable = whole_variable_at(g, at, size, where, code);
   std::uint64_t before = delta;
   if (is_all) {
     now_.search->store(variable, 0, std::memory_order::release, where);
@@ -132,7 +141,7 @@ void program_atomics::give_back(void* at, unsigned size, std::uint64_t delta, bo
 event_id program_atomics::arrive(const void* at, unsigned size, unsigned needed, bool looks, const void* code) {
   const site where = code_.here(code);
   granule& g = memory_.at(at);
-  location variable = variable_at(g, at, size, where, code);
+  location variable = whole_variable_at(g, at, size, where, code);
   const event_id arrival = now_.search->arrive(variable, needed, looks, where);
   now_.note_effect();
   check_access(g, at, size, code);
@@ -147,7 +156,7 @@ bool program_atomics::depart(event_id arrival, const void* code) {
 void program_atomics::lock(void* mutex, const void* code) {
   const site where = code_.here(code);
   granule& g = memory_.at(mutex);
-  location at = variable_at(g, mutex, mutex_bytes, where, code);
+  location at = whole_variable_at(g, mutex, mutex_bytes, where, code);
   now_.search->mutex_lock(at, where);
   check_access(g, mutex, mutex_bytes, code);
 }
@@ -155,7 +164,7 @@ void program_atomics::lock(void* mutex, const void* code) {
 bool program_atomics::try_lock(void* mutex, exact::event_id like, const void* code) {
   const site where = code_.here(code);
   granule& g = memory_.at(mutex);
-  location at = variable_at(g, mutex, mutex_bytes, where, code);
+  location at = whole_variable_at(g, mutex, mutex_bytes, where, code);
   const bool done = now_.search->mutex_try_lock(at, like, where);
   check_access(g, mutex, mutex_bytes, code);
   return done;
@@ -164,7 +173,7 @@ bool program_atomics::try_lock(void* mutex, exact::event_id like, const void* co
 void program_atomics::unlock(void* mutex, const void* code) {
   const site where = code_.here(code);
   granule& g = memory_.at(mutex);
-  location at = variable_at(g, mutex, mutex_bytes, where, code);
+  location at = whole_variable_at(g, mutex, mutex_bytes, where, code);
   now_.search->mutex_unlock(at, where);
   check_access(g, mutex, mutex_bytes, code);
 }
@@ -175,12 +184,53 @@ location program_atomics::variable_at(granule& g, const void* at, unsigned size,
     code_.fail(failure::misuse, fmt::format("an atomic operation of {} bytes on the misaligned address {}", size, at),
                code);
   }
-  const unsigned first = offset_in_granule(at);
-  for (const atomic_place& p : g.places()) {
-    const bool same = p.first == first && p.size == size;
-    if (same && wide_.read(at, size) == p.in_memory) return now_.search->known_variable(p.variable, mask_of(size));
+  const mixed_word word = words_.around(const_cast<void*>(at), size);
+  if (word.size != size) require_no_write_beside(word, at, size, code);
+  location variable = variable_of(word, word.begin == at ? g : memory_.at(word.begin), where, code);
+  variable.accessed = word.part_at(at, size);
+  if (!variable.accessed.is_whole()) now_.omitted.mixed_sizes = true;
+  return variable;
+}
+
+/// No other thread has written to the rest of the word otherwise than atomically, so that this one does not know of it.
+void program_atomics::require_no_write_beside(const mixed_word& word, const void* at, unsigned size, const void* code) {
+  if (now_.is_alone()) return;
+  for (unsigned i = 0; i < word.size; i += granule_bytes) {
+    const std::byte* const begin = word.begin + i;
+    const byte_mask of_word = bytes_from(offset_in_granule(begin), word.size - i);
+    const bool is_here =
+        reinterpret_cast<std::uintptr_t>(at) / granule_bytes == reinterpret_cast<std::uintptr_t>(begin) / granule_bytes;
+    const byte_mask accessed = is_here ? bytes_from(offset_in_granule(at), size) : byte_mask{0};
+    memory_.at(begin).for_each_access([&](const plain_access& old) {
+      const bool is_beside = (old.bytes & of_word) != 0 && (old.bytes & accessed) == 0 && old.is_write;
+      if (!is_beside || old.thread == now_.search->running() || now_.search->knows(old.thread, old.position)) return;
+      code_.refuse(write_beside_parts, code);
+    });
   }
-  return new_variable_at(g, at, size, where, code);
+}
+
+/// A lock has all of its memory.
+location program_atomics::whole_variable_at(granule& g, const void* at, unsigned size, const site& where,
+                                            const void* code) {
+  const location variable = variable_at(g, at, size, where, code);
+  if (!variable.accessed.is_whole()) code_.refuse("an atomic operation on the memory of a lock", code);
+  return variable;
+}
+
+location program_atomics::variable_of(const mixed_word& word, granule& g, const site& where, const void* code) {
+  const atomic_place* const p = place_of(word, g);
+  if (p == nullptr || wide_.read(word.begin, word.size) != p->in_memory) {
+    return new_variable_at(g, word.begin, word.size, where, code);
+  }
+  return now_.search->known_variable(p->variable, mask_of(word.size));
+}
+
+/// The variable that is that word, in the granule where it begins; nullptr: it is none.
+atomic_place* program_atomics::place_of(const mixed_word& word, granule& g) {
+  for (atomic_place& p : g.places()) {
+    if (p.first == offset_in_granule(word.begin) && p.size == word.size && !p.is_upper) return &p;
+  }
+  return nullptr;
 }
 
 location program_atomics::new_variable_at(granule& g, const void* at, unsigned size, const site& where,
@@ -211,12 +261,21 @@ void program_atomics::make_room(granule& g, const std::byte* part, byte_mask byt
     const bool reused = same && now_.on_a_stack(at) &&
                         now_.concurrent_event(p.variable, false, now_.search->position()) == exact::nobody;
     if (!reused && !is_private(p, part + p.first)) {
-      code_.refuse(same ? "an atomic variable that code without instrumentation has written"
-                        : "atomic operations of different sizes on the same memory",
-                   code);
+      if (same) code_.refuse("an atomic variable that code without instrumentation has written", code);
+      begin_again_with_word(p, part, at, size, code);
     }
     memory_.end_atomic(g, part, p);
   }
+}
+
+/// The variable at `p` is also accessed by operations of that other size.
+void program_atomics::begin_again_with_word(const atomic_place& p, const std::byte* part, const void* at, unsigned size,
+                                            const void* code) {
+  auto* const granule_begin = const_cast<std::byte*>(part);
+  const mixed_word there{p.is_upper ? granule_begin - granule_bytes : granule_begin + p.first, p.size};
+  const std::string where = code_.to_text(code_.frame_of(code));
+  words_.add(there, {static_cast<std::byte*>(const_cast<void*>(at)), size}, where);
+  now_.search->give_up_sizes(fmt::format("atomic operations of different sizes on the same memory, at {}", where));
 }
 
 std::uint16_t program_atomics::variable_number(granule& g, const void* at, unsigned size, const void* code) {
@@ -254,10 +313,9 @@ bool program_atomics::is_private(const atomic_place& place, const void* at) cons
 /// written it.
 void program_atomics::leave_in_memory(granule& g, void* at, unsigned size, std::uint64_t value) {
   wide_.write(at, size, value);
-  const unsigned first = offset_in_granule(at);
-  for (atomic_place& p : g.places()) {
-    if (p.first == first && p.size == size) p.in_memory = value;
-  }
+  const mixed_word word = words_.around(at, size);
+  atomic_place* const p = place_of(word, word.begin == at ? g : memory_.at(word.begin));
+  if (p != nullptr) p->in_memory = word.size == size ? value : wide_.read(word.begin, word.size);
 }
 
 /// Whether the running thread's last event, a store, leaves the variable as it was.

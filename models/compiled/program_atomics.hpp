@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "execution.hpp"
+#include "mixed_words.hpp"
 #include "program_code.hpp"
 #include "program_memory.hpp"
 #include "wide_values.hpp"
@@ -30,6 +31,8 @@ class program_atomics {
   bool compare_exchange(void* at, unsigned size, std::uint64_t& expected, std::uint64_t desired, bool weak,
                         std::memory_order success, std::memory_order failure, const void* code,
                         exact::event_id like = exact::nobody);
+  /// A weak compare-exchange has succeeded: whether it might have failed is explored, or left out.
+  void note_success_of_weak() noexcept;
   void fence(std::memory_order order, const void* code);
 
   // --- plain accesses that count as relaxed: see relaxed_lines.hpp --------------------------------------------------
@@ -55,6 +58,7 @@ class program_atomics {
   void give_back(void* at, unsigned size, std::uint64_t delta, bool is_all, const void* code);
 
   [[nodiscard]] wide_values& wide() noexcept { return wide_; }
+  [[nodiscard]] mixed_words& words() noexcept { return words_; }
 
   // --- variables ----------------------------------------------------------------------------------------------------
   /// Whether the write at `position` of the running thread leaves the variable as it was before the thread's event at
@@ -68,9 +72,16 @@ class program_atomics {
  private:
   /// The atomic variable of `size` bytes at `at`, of which the first are in that granule.
   [[nodiscard]] location variable_at(granule& g, const void* at, unsigned size, const site& where, const void* code);
+  [[nodiscard]] location whole_variable_at(granule& g, const void* at, unsigned size, const site& where,
+                                           const void* code);
+  void require_no_write_beside(const mixed_word& word, const void* at, unsigned size, const void* code);
+  [[nodiscard]] location variable_of(const mixed_word& word, granule& g, const site& where, const void* code);
+  [[nodiscard]] static atomic_place* place_of(const mixed_word& word, granule& g);
   [[nodiscard]] location new_variable_at(granule& g, const void* at, unsigned size, const site& where,
                                          const void* code);
   void make_room(granule& g, const std::byte* part, byte_mask bytes, const void* at, unsigned size, const void* code);
+  [[noreturn]] void begin_again_with_word(const atomic_place& p, const std::byte* part, const void* at, unsigned size,
+                                          const void* code);
   [[nodiscard]] std::uint16_t variable_number(granule& g, const void* at, unsigned size, const void* code);
   [[nodiscard]] bool is_private(const atomic_place& place, const void* at) const;
   void leave_in_memory(granule& g, void* at, unsigned size, std::uint64_t value);
@@ -90,6 +101,7 @@ class program_atomics {
   program_code& code_;
   program_memory& memory_;
   wide_values& wide_;
+  mixed_words words_;
   std::vector<const void*> variables_;  ///< where they lie, by their numbers
   address_range waiters_;  ///< where the standard library counts the threads that wait for an atomic variable
 };

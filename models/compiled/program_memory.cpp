@@ -77,7 +77,7 @@ void program_memory::access_atomics(granule& g, const void* at, const plain_acce
   for (std::size_t i = g.places().size(); i-- != 0;) {
     atomic_place& place = g.places()[i];
     if ((place.bytes() & a.bytes) == 0) continue;
-    check_against_atomic(place, begin, a);
+    check_against_atomic(place, begin, a, place.bytes_of_variable(a.bytes));
     if (a.is_write) end_atomic(g, begin, atomic_place(place));
   }
 }
@@ -93,14 +93,15 @@ void program_memory::end_atomic(granule& g, const std::byte* granule_begin, cons
 }
 
 /// A plain access to memory in which an atomic variable lives. A read finds its newest value there.
-void program_memory::check_against_atomic(atomic_place& place, const std::byte* granule_begin, const plain_access& a) {
+void program_memory::check_against_atomic(atomic_place& place, const std::byte* granule_begin, const plain_access& a,
+                                          std::uint32_t bytes) {
   if (place.is_upper) {
     const std::byte* const lower = granule_begin - granule_bytes;
     for (atomic_place& p : at(lower).places()) {
-      if (p.variable == place.variable) return check_against_atomic(p, lower, a);
+      if (p.variable == place.variable) return check_against_atomic(p, lower, a, bytes);
     }
   }
-  const event_id other = now_.concurrent_event(place.variable, !a.is_write, a.position);
+  const event_id other = now_.concurrent_event(place.variable, !a.is_write, a.position, bytes);
   if (other != exact::nobody) {
     now_.search->set_partner(other);
     now_.show(kind_of(a), a, granule_begin + place.first);
@@ -112,7 +113,12 @@ void program_memory::check_against_atomic(atomic_place& place, const std::byte* 
                            word_for(a.is_write), a.thread - 1, other.thread - 1, code_.to_text(other)),
                a.at.code);
   }
-  if (a.is_write) return;
+  if (a.is_write) {
+    if (bytes == bytes_of(place.size)) return;
+    if (now_.concurrent_event(place.variable, false, a.position) != exact::nobody) {
+      code_.refuse(write_beside_parts, a.at.code);
+    }
+  }
   const exact::graph& graph = now_.search->current_graph();
   const event_id init{static_cast<std::uint16_t>(exact::constructing), place.variable};
   // The newest write that this access knows of; in a replay, later ones may be in the graph already.

@@ -141,7 +141,8 @@ class program_memory {
   void require_own_stack(granule& g, const void* part, const plain_access& a);
   void require_no_variable(const granule& g, const void* part, byte_mask bytes);
   void access_atomics(granule& g, const void* at, const plain_access& a);
-  void check_against_atomic(atomic_place& place, const std::byte* granule_begin, const plain_access& a);
+  void check_against_atomic(atomic_place& place, const std::byte* granule_begin, const plain_access& a,
+                            std::uint32_t bytes);
   [[nodiscard]] bool is_of_standard_library(const void* at) const noexcept {
     return std::any_of(standard_library_.begin(), standard_library_.end(),
                        [at](const address_range& r) { return r.contains(at); });

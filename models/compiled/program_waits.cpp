@@ -31,6 +31,7 @@ void program_waits::begin_thread(unsigned thread) {
   t.timed = 0;
   t.timeouts = 0;
   t.spurious_wakeups = 0;
+  t.failed_spuriously = 0;
   t.passed.clear();
 }
 
@@ -38,9 +39,11 @@ void program_waits::begin_thread(unsigned thread) {
 void program_waits::forget_before_effect() {
   const bool has_change = std::exchange(now_.running().has_change, false);
   const bool has_effect = std::exchange(now_.running().has_effect, false);
-  if (!has_change && !has_effect) return;
   thread_info& t = mine();
-  if (has_effect) {
+  const bool has_failed = std::exchange(t.failed_spuriously, now_.running().failed_spuriously) != t.failed_spuriously;
+  if (!has_change && !has_effect && !has_failed) return;
+  // With a limit that others may use up, the next time a spurious failure will be a success.
+  if (has_effect || (has_failed && now_.limits.spurious_of_thread == 0)) {
     t.visits.clear();
     now_.running().shared_read_count = 0;
   }
@@ -210,6 +213,8 @@ bool program_waits::had_seen(event_id write, unsigned position) const {
 
 /// The running thread is where it was then.
 void program_waits::wait_as_in(const visit& before, const void* code) {
+  // The round had a compare-exchange that failed for no reason: without it, the thread is where it is now.
+  if (now_.running().failed_spuriously > before.position) now_.search->leave_out();
   // A deadline may end this: an execution in which it does is explored, too.
   if (before.timed != mine().timed) wait_for_others(before.position, code);
   if (now_.running().changed > before.position) {

@@ -128,6 +128,7 @@ class program_waits final : public end_observer {
     unsigned timed = 0;             ///< clocks read, and timed waits
     unsigned timeouts = 0;
     unsigned spurious_wakeups = 0;
+    unsigned failed_spuriously = 0;  ///< thread_state::failed_spuriously, as it was last seen
     std::vector<passed_time> passed;
   };
   /// Lies outside of the program's memory, but is accessed like it.

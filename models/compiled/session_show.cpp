@@ -76,7 +76,8 @@ void session::show_accesses(search_result& r) {
   for (const event& e : r.trace) number = std::max(number, e.location + 1);
   // Names may be the same: two static variables of functions, two members of memory from one line.
   std::map<const void*, std::uint32_t> numbers;
-  for (const auto& [location, index] : r.variable_indices) numbers.try_emplace(atomics_.address_of(index), location);
+  // Of several that lived there one after the other, the last is the one that still does.
+  for (const auto& [location, index] : r.variable_indices) numbers[atomics_.address_of(index)] = location;
   for (const shown_access& shown : all) {
     if (shown.by.thread == user_heap::before_main) continue;
     const auto [at_number, added] = numbers.try_emplace(shown.at, number);

@@ -12,9 +12,14 @@
 
 namespace runq::model::compiled {
 
-namespace {
-
 using nlohmann::json;
+
+static void to_json(json& j, const mixed_word& w) { j = {reinterpret_cast<std::uintptr_t>(w.begin), w.size}; }
+static void from_json(const json& j, mixed_word& w) {
+  w = {reinterpret_cast<std::byte*>(j[0].get<std::uintptr_t>()), j[1]};
+}
+
+namespace {
 
 [[nodiscard]] std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 [[nodiscard]] std::string short_text(const code_line& l) { return to_text(code_line{base_name(l.file), l.line}); }
@@ -48,28 +53,38 @@ class searches {
     children process;
     if (!process.start(0, [&] { return search_here(options); })) return json{{"error", "the system gives no process"}};
     const child_answer got = process.next();
-    return got.error.empty() ? json::parse(got.text) : json{{"error", got.error}};
+    if (!got.error.empty()) return json{{"error", got.error}};
+    json said = json::parse(got.text);
+    words_ = said["words"].get<std::vector<mixed_word>>();
+    return said;
   }
 
   [[nodiscard]] std::string search_here(const run_options& options) {
     session& s = current_session();
     for (const code_line& l : relaxed_) s.relaxed().add(l);
+    for (const mixed_word& w : words_) s.atomics().words().add(w);
+    json said = result_of_search(s, options);
+    said["words"] = s.atomics().words().all();
+    return sent(said);
+  }
+
+  [[nodiscard]] json result_of_search(session& s, const run_options& options) {
     s.options().is_accepted = [this](const code_line& a, const code_line& b) {
       return options_.accepted.accepts(a, b) && !(is_relaxed(a) && is_relaxed(b));
     };
     const search_result r = check_(s, options);
     end_progress();
     if (!options.executed_file.empty() && !s.code().executed().append_to(options.executed_file)) {
-      return sent({{"error", "cannot write " + options.executed_file}});
+      return {{"error", "cannot write " + options.executed_file}};
     }
     if (const std::vector<code_line>& race = s.accepted_race(); !race.empty()) {
-      return sent({{"race", json::array({to_json(race[0]), to_json(race[1])})}});
+      return {{"race", json::array({to_json(race[0]), to_json(race[1])})}};
     }
-    if (!options.has_path && !s.failures().all().empty()) return sent(describe(s.failures(), r));
+    if (!options.has_path && !s.failures().all().empty()) return describe(s.failures(), r);
     const answer a = judge(r, s, options);
     json said = {{"status", a.status}, {"headline", a.headline}, {"text", a.text}};
     if (a.result != nullptr) said["result"] = *a.result;
-    return sent(said);
+    return said;
   }
 
   [[nodiscard]] static json describe(const distinct_failures& found, const search_result& r) {
@@ -182,6 +197,7 @@ class searches {
   const run_options& options_;
   const check_function& check_;
   std::vector<code_line> relaxed_;
+  std::vector<mixed_word> words_;  ///< that the last search has found: the ways through it are those of these
   std::vector<race> races_;
 };
 

@@ -22,6 +22,13 @@ using byte_mask = std::uint8_t;
   return static_cast<byte_mask>((count >= 8 ? 0xffU : (1U << count) - 1) << first);
 }
 
+/// What is not modelled of memory that atomic operations of different sizes access.
+inline constexpr const char* write_beside_parts =
+    "a write that is not atomic to a part of memory, beside atomic operations of different sizes on other parts of it";
+
+/// All bytes of a variable of that size, a bit for each.
+[[nodiscard]] constexpr std::uint32_t bytes_of(unsigned size) noexcept { return (1U << size) - 1; }
+
 /// The last access of a thread to some bytes; earlier ones of the same kind say nothing more.
 struct plain_access : step {
   byte_mask bytes = 0;
@@ -82,6 +89,11 @@ struct atomic_place {
   std::uint64_t in_memory = 0;  ///< the value that the checker last left in memory
 
   [[nodiscard]] byte_mask bytes() const noexcept { return bytes_from(first, size); }
+  /// Of the variable, those that are these in the granule.
+  [[nodiscard]] std::uint32_t bytes_of_variable(byte_mask in_granule) const noexcept {
+    const unsigned of_both = bytes() & in_granule;
+    return is_upper ? of_both << 8 : of_both >> first;
+  }
 };
 
 inline constexpr std::uintptr_t granule_bytes = 8;

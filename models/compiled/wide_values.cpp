@@ -18,6 +18,19 @@ void write_as(void* at, T value) noexcept {
 
 }  // namespace
 
+std::uint64_t wide_values::get(std::uint64_t number, part p) {
+  const unsigned __int128 value = value_of(number);
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, reinterpret_cast<const std::byte*>(&value) + p.first, p.size);
+  return bytes;
+}
+
+std::uint64_t wide_values::put(std::uint64_t number, part p, std::uint64_t bytes) {
+  unsigned __int128 value = value_of(number);
+  std::memcpy(reinterpret_cast<std::byte*>(&value) + p.first, &bytes, p.size);
+  return number_of(value);
+}
+
 std::uint64_t wide_values::read(const void* at, unsigned size) {
   switch (size) {
     case 1: return read_as<std::uint8_t>(at);

@@ -7,11 +7,19 @@
 #include <map>
 #include <vector>
 
+#include "part.hpp"
+
 namespace runq::model::compiled {
 
 /// Values of 128 bits, and the numbers that stand for them; shorter ones stand for themselves.
-class wide_values {
+class wide_values final : public wide_parts {
  public:
+  wide_values() noexcept { wide_parts_of_program = this; }
+
+  // wide_parts
+  [[nodiscard]] std::uint64_t get(std::uint64_t number, part p) override;
+  [[nodiscard]] std::uint64_t put(std::uint64_t number, part p, std::uint64_t bytes) override;
+
   [[nodiscard]] std::uint64_t number_of(unsigned __int128 value) {
     const auto [at, added] = numbers_.try_emplace(value, values_.size());
     if (added) values_.push_back(value);

@@ -17,6 +17,8 @@ struct exact_options {
   /// although the value was the expected one. The search is complete up to this number: graphs with fewer failures are
   /// never reached only through graphs with more.
   unsigned spurious_failures = 0;
+  /// Without that: at most so many of each thread.
+  unsigned spurious_of_thread = 0;
   /// A self-test of the engine: counts graphs that were visited before. Costs 8 bytes and more per graph.
   bool check_duplicates = false;
   /// A `retry_loop` (waiting.hpp) that comes around a second time blocks, as in GenMC, instead of iterating.

@@ -38,8 +38,7 @@ void campaign::run() {
   start_ = std::chrono::steady_clock::now();
   next_progress_ = options_.progress_seconds;
   explore_as_asked();
-  // The way to an execution that is shown is one of the search that has told it.
-  while (!shown_ && begins_again()) explore_as_asked();
+  while (begins_again()) explore_as_asked();
   if (has_passed_by()) {
     run_.may_begin_again = false;
     forget_all();
@@ -51,8 +50,23 @@ void campaign::run() {
 
 /// Whether the search has met what only another one can judge, which has begun then. Each reason comes once at most.
 bool campaign::begins_again() {
-  if (found_.misled == technique::none) return false;
+  if (takes_other_sizes()) return true;
+  // The way to an execution that is shown is one of the search that has told it.
+  if (shown_ || found_.misled == technique::none) return false;
   begin_again_without(found_.misled);
+  return true;
+}
+
+/// Whether the search has met a variable that is larger than it seemed. Ways through the tree are others then: with one
+/// that another process has told, or tells, that may come in the first execution only, which all of them make.
+bool campaign::takes_other_sizes() {
+  if (!found_.sizes_differ) return false;
+  if ((shown_ || source_ != nullptr) && !is_first_) {
+    found_.result.message += "; check by one process, without --path";
+    found_.sizes_differ = false;
+    return false;
+  }
+  forget_all();
   return true;
 }
 
@@ -128,6 +142,7 @@ double campaign::explore_next() {
     follow_shortcut();
     executor_.execute();  // from where it was
   }
+  is_first_ = is_first_ && found_.sizes_differ;
   const double rest = pending_.end_of(std::move(run_.g));
   if (!found_.over && visited() != before) check_limits();
   return rest;
@@ -179,7 +194,8 @@ void campaign::explore_parts() {
     const std::optional<way> next = source_->next();
     if (source_->begins_again_without() != technique::none) continue;
     if (!next) return;
-    const bool is_there = explore_part(*next);
+    bool is_there = explore_part(*next);
+    while (takes_other_sizes()) is_there = explore_part(*next);
     if (found_.misled != technique::none) {
       source_->ask_all_to_begin_again_without(found_.misled);
     } else if (!is_there) {

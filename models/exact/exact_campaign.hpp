@@ -49,6 +49,7 @@ class campaign {
   [[nodiscard]] bool begins_again();
   void begin_again_without(technique t);
   [[nodiscard]] bool has_passed_by() const noexcept;
+  [[nodiscard]] bool takes_other_sizes();
   void forget_all();
   void begin_at_root();
   /// Until nothing is pending; alone, at most until `graphs` have been visited.
@@ -90,6 +91,7 @@ class campaign {
   std::uint64_t events_unclocked_ = 0;  ///< executed since the clock was last read
   double next_progress_ = 0;            ///< in seconds since the start
   bool tells_progress_ = true;
+  bool is_first_ = true;  ///< no execution has come to its end yet
 };
 
 }  // namespace runq::model::exact

@@ -30,6 +30,7 @@ bool explorer::may_be_delayed(event_id read, event_id write) const {
   const node& w = run_.g->at(write);
   if (r.kind != node_kind::read || r.variable != w.variable || r.exclusive || r.blocking || r.has_no_choice)
     return false;
+  if (!r.accessed.is_whole() || !w.accessed.is_whole()) return false;
   if (r.applied_order() != std::memory_order::relaxed || w.hb.covers(read)) return false;
   if (r.change != update::none && w.value - r.expected < r.count) return false;  // it would succeed: another operation
   for (unsigned i = read.index + 1U; i < w.porf[read.thread]; ++i) {

@@ -83,6 +83,7 @@ bool executor::extend_threads() {
     }
     run_.threads[t].now = status::ready;
     resume(t);
+    if (futile_) return false;
     t = 1;  // a thread with a lower number may wait for its end
   }
   if (!is_over()) end_waits();
@@ -124,6 +125,11 @@ bool executor::wait_in_place() {
   }
   run_.take_back_wait();
   return true;
+}
+
+void executor::leave_out() {
+  futile_ = true;
+  run_.stop_running_thread(status::waiting);
 }
 
 /// Stops the running thread as long as it has tried all that it could read.

@@ -34,6 +34,8 @@ class executor {
   /// The condition that the running thread awaits does not hold. Returns true if the thread is to ask again: because
   /// what it has read was taken back, and once there is something new to read. Returns false if it has to stop.
   [[nodiscard]] bool wait_in_place();
+  /// Another execution shows all that this one would: it ends here, and does not count.
+  [[noreturn]] void leave_out();
 
  private:
   [[nodiscard]] bool run_to_its_end();
@@ -68,7 +70,7 @@ class executor {
   judge& judge_;
   findings& found_;
   const exact_options& options_;
-  bool futile_ = false;       ///< a thread waits, having seen an old value: no complete graph follows from this one
+  bool futile_ = false;       ///< no graph that counts follows from this one
   bool last_rounds_ = false;  ///< of threads that wait in place, and will not go on
   bool impossible_ = false;   ///< load buffering: replayed, a thread does something else than the graph says
 };

@@ -89,8 +89,9 @@ void explorer::try_source(event_id read, event_id source) {
 bool explorer::may_fail_spuriously(const graph& g, event_id read) const noexcept {
   const node& r = g.at(read);
   const bool of_a_thread = read.thread != constructing && read.thread != finishing;
-  return r.weak && r.exclusive && of_a_thread && options_.spurious_failures != 0 &&
-         g.spurious_failures() < options_.spurious_failures;
+  if (!r.weak || !r.exclusive || !of_a_thread) return false;
+  if (options_.spurious_failures != 0) return g.spurious_failures() < options_.spurious_failures;
+  return options_.spurious_of_thread != 0 && g.spurious_failures_of(read.thread) < options_.spurious_of_thread;
 }
 
 void explorer::push_with_source(event_id read) {

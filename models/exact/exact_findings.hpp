@@ -13,9 +13,10 @@ struct findings {
   search_result result;
   exact_statistics statistics;
   bool over = false;
-  bool out_of_budget = false;        ///< over because of a limit of how long to search
-  bool stopped_by_team = false;      ///< over because another process is
+  bool out_of_budget = false;          ///< over because of a limit of how long to search
+  bool stopped_by_team = false;        ///< over because another process is
   technique misled = technique::none;  ///< over because it has met what only a search without that can judge
+  bool sizes_differ = false;           ///< over because the program makes a larger variable of several
 
   /// Ends the search without a verdict.
   void cut_short(std::string message);

@@ -107,16 +107,39 @@ void graph::set_source(event_id read, event_id source) {
   r.source = source;
   r.value = w.value;
   r.exclusive = r.succeeds();
-  if (acquires(r.applied_order())) r.hb.join(w.released);
-  r.to_acquire.join(w.released);
   r.porf.join(w.porf);
+  if (r.overwrites) return;
+  const auto acquire = [&r](const clock& released) {
+    if (acquires(r.applied_order())) r.hb.join(released);
+    r.to_acquire.join(released);
+  };
+  if (w.accessed.is_whole()) return acquire(w.released);
+  acquire(released_to(r.accessed, source));
+}
+
+clock graph::released_to(part bytes, event_id source) const noexcept {
+  const node& w = at(source);
+  if (w.accessed.is_whole()) return w.released;
+  clock released;
+  std::uint32_t left = bytes.bytes();
+  for (event_id e = source; left != 0;) {
+    const node& n = at(e);
+    if ((left & n.accessed.bytes()) != 0) released.join(n.released);
+    left &= ~n.accessed.bytes();
+    if (left != 0) e = at(e.thread, e.index - 1U).source;  // a write to a part comes right after what it has read
+  }
+  return released;
 }
 
 unsigned graph::spurious_failures() const noexcept {
   unsigned n = 0;
-  for (unsigned t = constructing + 1; t != end_of_threads(); ++t) {
-    for (unsigned i = 0; i != size(t); ++i) n += at(t, i).spurious ? 1U : 0U;
-  }
+  for (unsigned t = constructing + 1; t != end_of_threads(); ++t) n += spurious_failures_of(t);
+  return n;
+}
+
+unsigned graph::spurious_failures_of(unsigned thread) const noexcept {
+  unsigned n = 0;
+  for (const node& of : threads_[thread]) n += of.spurious ? 1U : 0U;
   return n;
 }
 
@@ -124,7 +147,7 @@ void graph::set_released(event_id write) {
   node& w = at(write);
   w.released = releases(w.order) ? w.hb : w.release_fence;
   // C++20 [intro.races]: only read-modify-writes continue a release sequence.
-  if (w.exclusive) w.released.join(at(at(write.thread, write.index - 1U).source).released);
+  if (w.exclusive && !w.overwrites) w.released.join(released_to(w.accessed, at(write.thread, write.index - 1U).source));
 }
 
 void graph::place_after(event_id write, event_id older) {

@@ -80,7 +80,7 @@ struct node : operation {
       case update::none: return false;
       case update::modify: return true;
       case update::take: return value - expected < count;
-      case update::exchange: return value == expected && !spurious;
+      case update::exchange: return accessed.get(value) == expected && !spurious;
     }
     return false;
   }
@@ -144,6 +144,7 @@ class graph {
   [[nodiscard]] bool contains(event_id e) const noexcept { return e.thread < thread_slots && e.index < size(e.thread); }
   /// Weak compare-exchanges that failed although they could have succeeded.
   [[nodiscard]] unsigned spurious_failures() const noexcept;
+  [[nodiscard]] unsigned spurious_failures_of(unsigned thread) const noexcept;
   /// Fences and accesses of the threads proper that are seq_cst, or would be if their compare-exchange failed.
   [[nodiscard]] const std::vector<event_id>& sequential() const noexcept { return sequential_; }
 
@@ -205,6 +206,8 @@ class graph {
   void place_after(event_id write, event_id older);
   /// Removes `write` from mo.
   void displace(event_id write);
+  /// What who reads those bytes from `source` acquires: of each write that has left some of them.
+  [[nodiscard]] clock released_to(part bytes, event_id source) const noexcept;
   /// Computes what a reader of `write` acquires.
   void set_released(event_id write);
   /// Removes all but the first `keep[t]` events of each thread; the remaining ones must not refer to removed ones.

@@ -203,7 +203,8 @@ void judge::complete_execution() {
     }
   }
   ++found_.result.executions;
-  if (options_.spurious_failures != 0 && run_.g->spurious_failures() != 0) ++found_.result.spurious;
+  const bool may_be_spurious = options_.spurious_failures != 0 || options_.spurious_of_thread != 0;
+  if (may_be_spurious && run_.g->spurious_failures() != 0) ++found_.result.spurious;
   const bool is_asked_for = found_.result.executions == options_.show_execution && !run_.may_begin_again;
   if (is_asked_for || shows_this_) {
     describe_execution();

@@ -61,6 +61,7 @@ struct load {
   event_id of;
   std::memory_order order;
   event_id like = nobody;  ///< operation::like
+  part accessed{};
 };
 struct store {
   event_id of;
@@ -72,6 +73,14 @@ struct modify {
   rmw_op op;
   std::uint64_t operand;
   std::memory_order order;
+  part accessed{};
+};
+/// A store to a part of a variable. It reads the rest of it, as a read-modify-write does, but acquires nothing.
+struct overwrite {
+  event_id of;
+  std::uint64_t value;
+  std::memory_order order;
+  part accessed;
 };
 struct exchange {
   event_id of;
@@ -81,6 +90,7 @@ struct exchange {
   std::memory_order failure;
   bool weak;
   event_id like = nobody;
+  part accessed{};
 };
 /// Of a mutex: an atomic variable that holds the number of its holder, 0 when unlocked.
 struct lock {
@@ -158,9 +168,11 @@ struct operation {
   bool blocking = false;     ///< change == exchange, take: the thread waits instead of failing
   bool initialised = false;  ///< init, cell_init
   bool looks = false;        ///< arrive
+  bool overwrites = false;   ///< change == modify, and its write part: it is a store
   std::memory_order order = std::memory_order::relaxed;
   std::memory_order failure_order = std::memory_order::relaxed;  ///< change == exchange
   event_id variable = nobody;  ///< the init or cell_init event of the variable; the allocate event of a deallocate
+  part accessed{};             ///< of the variable
   /// The value written; for a read, the value that it has read is filled in, for a choice the alternative. Of the
   /// others, the number that a trace shows: bytes, or a thread as the trace counts.
   std::uint64_t value = 0;
@@ -190,6 +202,7 @@ struct operation {
     order = s.order;
     variable = s.of;
     like = s.like;
+    accessed = s.accessed;
   }
   operation(const step::store& s) {
     kind = node_kind::write;
@@ -206,6 +219,11 @@ struct operation {
     order = s.order;
     variable = s.of;
     detail_ = s.operand;
+    accessed = s.accessed;
+  }
+  operation(const step::overwrite& s) : operation(step::modify{s.of, rmw_op::exchange, s.value, s.order, s.accessed}) {
+    shown = event_kind::store;
+    overwrites = true;
   }
   operation(const step::exchange& s) {
     kind = node_kind::read;
@@ -218,6 +236,7 @@ struct operation {
     expected = s.expected;
     detail_ = s.desired;
     like = s.like;
+    accessed = s.accessed;
   }
   operation(const step::lock& s) {
     kind = node_kind::read;
@@ -322,7 +341,10 @@ struct operation {
     o.shown = shown;
     o.order = order;
     o.variable = variable;
-    o.value = (change == update::exchange ? desired() : apply(op, value, operand())) & mask;
+    o.accessed = accessed;
+    o.overwrites = overwrites;
+    o.value =
+        accessed.put(value, change == update::exchange ? desired() : apply(op, accessed.get(value), operand())) & mask;
     return o;
   }
 
@@ -343,7 +365,7 @@ struct operation {
   /// Whether a replayed thread asks for the same operation again.
   [[nodiscard]] bool repeats(const operation& before) const noexcept {
     return kind == before.kind && variable == before.variable && change == before.change && detail_ == before.detail_ &&
-           expected == before.expected &&
+           accessed == before.accessed && expected == before.expected &&
            (kind == node_kind::read || kind == node_kind::choice || value == before.value);
   }
 };

@@ -48,12 +48,13 @@ void scenario_operations::store(location& at, std::uint64_t value, std::memory_o
 
 std::uint64_t scenario_operations::rmw(location& at, rmw_op op, std::uint64_t operand, std::memory_order order,
                                        site where) {
-  return run_.g->at(executor_.perform(step::modify{variable_of(at, where), op, operand, order}, where)).value;
+  const operation wanted = step::modify{variable_of(at, where), op, operand, order, at.accessed};
+  return at.accessed.get(run_.g->at(executor_.perform(wanted, where)).value);
 }
 
 bool scenario_operations::exchange(std::uint64_t& expected, const operation& wanted, site where) {
   const node& n = run_.g->at(executor_.perform(wanted, where));
-  expected = n.value;
+  expected = n.accessed.get(n.value);
   return n.exclusive;
 }
 

@@ -33,13 +33,20 @@ unsigned program_operations::choose(unsigned alternatives, site where) {
 }
 
 std::uint64_t program_operations::load(location& at, std::memory_order order, event_id like, site where) {
-  return run_.g->at(executor_.perform(step::load{variable_of(at, where), order, like}, where)).value;
+  const operation wanted = step::load{variable_of(at, where), order, like, at.accessed};
+  return at.accessed.get(run_.g->at(executor_.perform(wanted, where)).value);
+}
+
+void program_operations::store(location& at, std::uint64_t value, std::memory_order order, site where) {
+  if (at.accessed.is_whole()) return scenario_operations::store(at, value, order, where);
+  executor_.perform(step::overwrite{variable_of(at, where), value, order, at.accessed}, where);
 }
 
 bool program_operations::compare_exchange(location& at, std::uint64_t& expected, std::uint64_t desired, bool weak,
                                           std::memory_order success, std::memory_order failure, event_id like,
                                           site where) {
-  return exchange(expected, step::exchange{variable_of(at, where), expected, desired, success, failure, weak, like},
+  return exchange(expected,
+                  step::exchange{variable_of(at, where), expected, desired, success, failure, weak, like, at.accessed},
                   where);
 }
 
@@ -119,6 +126,11 @@ void program_operations::require_no_round_left_out() {
   give_up_waits_in_place(
       "a thread accesses what another one may have accessed in a round that is left out; check with --skip-retries "
       "off");
+}
+
+void program_operations::give_up_sizes(std::string message) {
+  found_.sizes_differ = true;
+  give_up(std::move(message));
 }
 
 void program_operations::give_up_waits_in_place(std::string message) {

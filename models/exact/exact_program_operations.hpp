@@ -42,6 +42,7 @@ class program_operations : public scenario_operations {
   /// A load that can only read what the running thread's event `like` has read, or what coherence forces. `like` may be
   /// `nobody`.
   [[nodiscard]] std::uint64_t load(location& at, std::memory_order order, event_id like, site where);
+  void store(location& at, std::uint64_t value, std::memory_order order, site where) override;
   [[nodiscard]] bool compare_exchange(location& at, std::uint64_t& expected, std::uint64_t desired, bool weak,
                                       std::memory_order success, std::memory_order failure, event_id like, site where);
   [[nodiscard]] bool mutex_try_lock(location& at, event_id like, site where);
@@ -53,6 +54,8 @@ class program_operations : public scenario_operations {
   [[noreturn]] void wait_unjudged(unsigned since, site where);
   /// The running thread waits, as after await_failed(), but not in place.
   [[noreturn]] void block(site where);
+  /// What follows in this execution, another one shows, too.
+  [[noreturn]] void leave_out() { executor_.leave_out(); }
   void await_since(unsigned position) noexcept { run_.running().await_begin = position; }
 
   /// Whether the running thread, which is in that state now, would be in the same state if it had done nothing from its
@@ -90,6 +93,8 @@ class program_operations : public scenario_operations {
   }
   /// Ends the search without a verdict; the running thread does not go on.
   [[noreturn]] void give_up(std::string message);
+  /// The same, because accesses of different sizes make a larger variable of several: the search begins again with it.
+  [[noreturn]] void give_up_sizes(std::string message);
   /// The same, because of a wait in place: the search begins again, with waits that block.
   [[noreturn]] void give_up_waits_in_place(std::string message);
   /// The running thread's last round is left out. The same happens, if what has been left out may be missed.

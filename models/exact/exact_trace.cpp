@@ -3,6 +3,7 @@
 // there is one, in an order in which they are an interleaving.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "exact_barrier.hpp"
 #include "exact_judge.hpp"
@@ -28,7 +29,7 @@ class tracer {
     shown.thread = thread;
     shown.where = where;
     shown.order = n.applied_order();
-    shown.value = n.value;
+    shown.value = n.accessed.get(n.value);
     shown.position = e.index;
     if (n.kind == node_kind::allocate) {
       shown.location = number_of(e);
@@ -41,6 +42,7 @@ class tracer {
     shown.constructs = n.kind == node_kind::init || n.kind == node_kind::cell_init;
     shown.place = place_of(n);
     if (n.kind == node_kind::read) describe_read(n, shown);
+    shown.accessed = n.accessed;
     const bool is_atomic = n.kind == node_kind::read || n.kind == node_kind::write || n.kind == node_kind::fence;
     shown.weakened = is_atomic && is_weakened(where, shown.kind == event_kind::cas_failure ? 1 : 0);
     const auto index = static_cast<std::uint32_t>(events_.size());
@@ -49,7 +51,8 @@ class tracer {
     if (n.kind == node_kind::read && n.exclusive) {
       const event_id write{e.thread, static_cast<std::uint16_t>(e.index + 1)};
       if (g_->contains(write)) {
-        shown.written = g_->at(write).value;
+        shown.written = n.accessed.get(g_->at(write).value);
+        if (n.overwrites) shown.value = std::exchange(shown.written, 0);
         shown.place = place_of(g_->at(write));
         shown.released = known_from(g_->at(write).released);
         index_[key(write)] = index;
@@ -119,13 +122,15 @@ class tracer {
 
   void describe_read(const node& n, event& shown) {
     if (shown.kind == event_kind::cas_success && !n.exclusive) shown.kind = event_kind::cas_failure;
+    shown.spurious = n.spurious;
     // A mutex is a variable that holds the number of its holder: the thread that took it has read 0.
     if (shown.kind == event_kind::lock) shown.value = n.exclusive ? 1 : 0;
     if (n.source == nobody) return;
     if (const auto from = index_.find(key(n.source)); from != index_.end()) shown.reads_from = from->second;
     const auto newest = newest_.find(key(n.variable));
     if (newest == newest_.end()) return;
-    shown.newest = g_->at(newest->second).value;
+    if (n.overwrites) return;
+    shown.newest = n.accessed.get(g_->at(newest->second).value);
     shown.stale = g_->at(newest->second).place > g_->at(n.source).place;
   }
 

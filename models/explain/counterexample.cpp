@@ -30,12 +30,13 @@ namespace {
 [[nodiscard]] std::string what_happened(const event& e, const std::string& variable, bool knows_plain_values,
                                         unsigned digits) {
   const auto say = [&](std::string_view text) {
-    return fmt::format(fmt::runtime(text), variable, render_value(e.value, digits), render_value(e.written, digits),
-                       e.value);
+    return fmt::format(fmt::runtime(text), variable + e.accessed.text(), render_value(e.value, digits),
+                       render_value(e.written, digits), e.value);
   };
   const std::string text = say(words_of(e.kind).text);
   if (reads_plain(e) && knows_plain_values) return text + say(" → {1}");
   if (e.kind == event_kind::lock && e.value == 0) return text + " (failed or waiting)";
+  if (e.spurious) return say("cas   {0} failed spuriously, saw the expected value {1}");
   if (e.kind == event_kind::allocate && e.value != 0) return say("allocate {3} bytes");
   return text;
 }

@@ -23,10 +23,12 @@ namespace {
   j["newest_text"] = render_value(e.newest);
   j["position"] = e.position;
   if (e.weakened) j["weakened"] = true;
+  if (e.spurious) j["spurious"] = true;
   if (e.constructs) j["constructs"] = true;
   if (e.place != no_event) j["mo"] = e.place;
   if (e.memory != 0) j["memory"] = e.memory;
   if (e.reads_from != no_event) j["reads_from"] = e.reads_from;
+  if (!e.accessed.is_whole()) j["bytes"] = {e.accessed.first, e.accessed.size, e.accessed.of};
   return j;
 }
 

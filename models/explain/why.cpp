@@ -59,7 +59,8 @@ class reason {
   [[nodiscard]] std::string thread(int number) const { return number < 0 ? "main" : fmt::format("T{}", number); }
   [[nodiscard]] std::string variable(const event& e) const {
     const auto name = names_.find(e.location);
-    return name == names_.end() || name->second.empty() ? fmt::format("v{}", e.location) : name->second;
+    const bool has_name = name != names_.end() && !name->second.empty();
+    return (has_name ? name->second : fmt::format("v{}", e.location)) + e.accessed.text();
   }
   void say(std::string sentence) { found_.sentence = std::move(sentence); }
 

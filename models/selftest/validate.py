@@ -95,6 +95,9 @@ class Step:
         self.memory = fields.get("memory", 0)
         self.position = fields.get("position", 0)
         self.constructs = fields.get("constructs", False)
+        # The bytes of the location that it accesses, of how many; None: all of them. A store to a part replaces the write that
+        # it names as its source.
+        self.part = fields.get("bytes")
         takes_lock = self.kind == "lock" and self.value == 1
         self.is_fence = self.kind == "fence"
         self.is_plain = self.kind in PLAIN
@@ -110,6 +113,10 @@ class Step:
     def leaves(self):
         """The value of the location after this write."""
         return self.written if self.is_rmw else self.value
+
+    def bytes(self):
+        """Which bytes of the location it accesses."""
+        return set(range(16) if self.part is None else range(self.part[0], self.part[0] + self.part[1]))
 
     def __str__(self):
         return f"step {self.number}" if self.number else "the first value"
@@ -130,11 +137,14 @@ class Execution:
         self.steps = firsts + shown
         self.index_of = {s.number: i for i, s in enumerate(self.steps) if s.number}
         self.source = {}  # rf, by the read
+        self.replaced = {}  # by the store to a part: the write before it in mo
         for i, s in enumerate(self.steps):
             if s.reads and s.source is not None:
                 self.source[i] = s.source + len(firsts)
             elif s.reads and s.location in self.first_of:
                 self.source[i] = self.first_of[s.location]
+            if s.kind == "store" and s.part is not None:
+                self.replaced[i] = s.source + len(firsts) if s.source is not None else self.first_of[s.location]
         self.failing = self.index_of.get(self.failing_number)
         self.sections()
 
@@ -144,9 +154,11 @@ class Execution:
         firsts, self.first_of = [], {}
         no_access = self.failing_number if self.what in NO_ACCESS else None
         for s in shown:
-            if s.reads and s.source is None and s.number != no_access and s.location not in self.first_of:
+            reads = s.reads or s.kind == "store" and s.part is not None
+            if reads and s.source is None and s.number != no_access and s.location not in self.first_of:
                 self.first_of[s.location] = len(firsts)
                 value = s.value if s.kind != "lock" else 0 if s.writes else 1
+                value = value if s.part is None else None  # of all its bytes: not known
                 firsts.append(Step(0, {"kind": "store", "thread": -1, "location": s.location, "value": value, "mo": -1,
                                        "constructs": True}))
         told = any(s.mo is not None for s in shown)
@@ -169,7 +181,7 @@ class Execution:
         for s, section in zip(self.steps, self.section):
             if section != -1:
                 missing += max(0, s.position - expected[section])
-                expected[section] = s.position + (2 if s.is_rmw else 1)
+                expected[section] = s.position + (2 if s.is_rmw or s.number and s.kind == "store" and s.part else 1)
         return missing
 
     def all(self, condition):
@@ -183,10 +195,42 @@ class Execution:
             r, w = self.steps[read], self.steps[source]
             if not w.writes or w.location != r.location or source == read:
                 raise Refused(f"{r} cannot read from {w}, which does not write that location")
+            if self.is_in_parts(r.location):
+                if not self.may_hold(r, source):
+                    raise Refused(f"{r} reads {r.value}, and {w} and those before it have left something else")
+                continue
             is_free = w.leaves() == 0
             right = is_free == (r.value == 1) if r.kind == "lock" else w.leaves() == r.value
             if not right:
                 raise Refused(f"{r} reads {r.value} from {w}, which wrote {w.leaves()}")
+
+    def is_in_parts(self, location):
+        return any(s.location == location and s.part is not None for s in self.steps)
+
+    def writers(self, source, wanted):
+        """Of bytes that a read of the write `source` reads: which write has left them. A write to a part leaves the others as
+        they were."""
+        found = {}
+        while wanted:
+            w = self.steps[source]
+            found.update(dict.fromkeys(wanted & w.bytes(), source))
+            wanted = wanted - w.bytes()
+            if wanted:
+                source = self.replaced[source] if source in self.replaced else self.source[source]
+        return found
+
+    def may_hold(self, r, source):
+        """Whether each byte that is read has the value that its writer has left. Values of more than 64 bits are numbers, and
+        what a location begins with need not be known."""
+        first = r.part[0] if r.part is not None else 0
+        for byte, writer in self.writers(source, r.bytes()).items():
+            w = self.steps[writer]
+            if w.leaves() is None or 16 in ((r.part or [0, 0, 0])[2], (w.part or [0, 0, 0])[2]):
+                continue
+            if byte - first >= 8 or r.value >> 8 * (byte - first) & 0xff == w.leaves() >> 8 * (byte - (w.part or [0])[0]) & 0xff:
+                continue
+            return False
+        return True
 
     def make_po(self):
         steps = self.steps
@@ -257,15 +301,16 @@ class Execution:
         return [j for j in arrivals[first:first + self.steps[own].value] if j <= i]
 
     def heads_of_release_sequence(self, read):
-        """rs: the write that is read; if a read-modify-write, also the one that it reads from, and so on."""
-        write = self.source[read]
-        seen = set()
-        while write not in seen:
-            seen.add(write)  # a cycle is refused later
-            yield write
-            if write not in self.source:
-                return
-            write = self.source[write]
+        """rs: the write that is read; if a read-modify-write, also the one that it reads from, and so on. Where writes have left
+        parts, each that has left some of what is read."""
+        seen, left = set(), [read]
+        while left:
+            reader = left.pop()
+            for write in set(self.writers(self.source[reader], self.steps[reader].bytes()).values()) - seen:
+                seen.add(write)  # a cycle is refused later
+                yield write
+                if write in self.source:
+                    left.append(write)
 
     def releasers(self, write):
         """The write itself, or a fence before it in its thread."""
@@ -338,8 +383,9 @@ class Execution:
             s = self.steps[w]
             if s.constructs and place[w] != 0:
                 return f"the construction of a location, {s}, is not its first write"
-            if s.is_rmw and w in self.source and place[w] != place.get(self.source[w], -2) + 1:
-                return f"atomicity: {s} does not come right after {self.steps[self.source[w]]}, which it reads"
+            before = self.source.get(w) if s.is_rmw else self.replaced.get(w)
+            if before is not None and place[w] != place.get(before, -2) + 1:
+                return f"atomicity: {s} does not come right after {self.steps[before]}, which it reads"
         return ""
 
     def orders_of(self, writes):

@@ -132,6 +132,18 @@ class Alone(unittest.TestCase):
         self.assertGreater(int(found[1]), EXECUTIONS[4] / 2)
         self.assertEqual(without_time(run(counters(4), "--sample", "400", "--seed", "5")[1]), without_time(text))
 
+    def test_processes_know_of_different_sizes_from_the_first_execution_only(self):
+        sizes = os.path.join(HERE, "programs", "different_sizes.cpp")
+        for flags, status, expected in ((("-DFLAGS",), 0, r"bounded: .*different sizes at \w+\.cpp:\d+\) \(6 executions"),
+                                        (("-DFLAGS", "-DRELAXED"), 1, "FAIL: data race"),
+                                        (("-DLATE",), 2, "no verdict: atomic operations of different sizes .*; check by one process")):
+            got, text, _ = run(compiled(sizes, *flags), "--jobs", "2")
+            self.assertEqual(got, status, text)
+            self.assertRegex(text, expected)
+        status, text, _ = run(compiled(sizes, "-DFLAGS", "-DRELAXED"), "--jobs", "2")
+        path = re.search("--path ([0-9.]+)", text)[1]
+        self.assertRegex(run(compiled(sizes, "-DFLAGS", "-DRELAXED"), "--path", path)[1], "FAIL: data race")
+
     def test_walks_find_the_bugs_of_the_textbook(self):
         for name, flag, what in (("queues/treiber_stack.cpp", "-DABA", "assertion fails"),
                                  ("queues/work_stealing.cpp", "-DWRONG", "assertion fails"),
@@ -166,7 +178,8 @@ class Alone(unittest.TestCase):
             counts.append(explored(text))
         self.assertEqual(counts, sorted(set(counts)), "each explores more than the one before")
         wrong = compiled(source, "-DWRONG")
-        self.assertEqual(run(wrong)[0], 0)
+        self.assertEqual(run(wrong, "--spurious", "0")[0], 0)
+        self.assertIn("failed spuriously, saw the expected value 0", run(wrong)[1])
         status, text, _ = run(wrong, "--spurious", "1")
         self.assertEqual(status, 1, text)
         self.assertIn("assertion fails", text.splitlines()[0])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // All sizes and operations; the answers are those of one thread.
-// check: bounded, 1 execution
+// check: exhaustive, 1 execution
 #include <atomic>
 #include <cassert>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A stack that frees the nodes that it takes while other threads may still read them.
-// check: bounded; spurious failures of weak compare-exchanges (--spurious N)
+// check: exhaustive, 4 executions
+// check --spurious 0: bounded; spurious failures of weak compare-exchanges (--spurious N)
 // check -DFREE: FAIL use after free
 // check -DBESIDE: FAIL use after free: memory is freed while in use: atomically by T1
 // check -DBESIDE -DLOADED: FAIL use after free: memory is freed while in use: atomically by T1

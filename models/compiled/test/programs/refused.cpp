@@ -3,8 +3,8 @@
 // check -DRANDOM: no verdict: not modelled: rand(), at refused.cpp:
 // check -DDEVICE: no verdict: not modelled: std::random_device, whose numbers are never the same, at refused.cpp:
 // check -DLARGE: no verdict: not modelled: an atomic variable that needs a lock, by __atomic_load(), at refused.cpp:
-// check -DSIZES: no verdict: not modelled: atomic operations of different sizes on the same memory, at refused.cpp:
-// check -DSIZES_ON_A_STACK: no verdict: not modelled: atomic operations of different sizes on the same memory
+// check -DSIZES: passes
+// check -DSIZES_ON_A_STACK: passes
 // check -DSIGNALS: no verdict: not modelled: raise(), at refused.cpp:
 // check -DTIMER: no verdict: not modelled: timer_create(), at refused.cpp:
 // check -DSTACKS: no verdict: not modelled: makecontext(), at refused.cpp:
