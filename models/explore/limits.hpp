@@ -21,7 +21,7 @@ inline constexpr std::size_t freed_bytes_marked = std::size_t{1} << 20;
 inline constexpr std::uint32_t steps_alone = 4096;
 /// A run that has made so many steps goes on with a fair schedule and without old values, for as many steps again.
 inline constexpr std::uint64_t max_steps = 20'000'000;
-inline constexpr unsigned seconds_per_run = 60;
+inline constexpr unsigned seconds_per_run = 60;  ///< of processor time
 /// To make a failure smaller: runs, and steps of all of them. Numbers, not seconds: so the answer is the same
 /// everywhere.
 inline constexpr std::uint64_t runs_to_make_smaller = 1000;

@@ -21,6 +21,7 @@ struct run_report {
 
   bool has_ended;  ///< by a failure, which the next ones say; otherwise the process's exit status says how
   bool is_refused;
+  bool has_rung;  ///< the program's own alarm()
   failure what;
   std::uintptr_t address;  ///< of the memory that a data race is about
   std::uint64_t place;     ///< code: two runs that fail there fail in the same way

@@ -48,10 +48,13 @@ __attribute__((destructor)) void leave_counts() {
   report->done = counts;
 }
 
-/// Waits of the process itself, where the scheduler cannot see them, end by this signal.
+/// Loops and waits of the process itself, where the scheduler cannot see them, end by these signals. A busy machine
+/// gives little processor time: so the limit for waits is a wide one.
 void limit_time() {
-  const itimerval limit{{0, 0}, {seconds_per_run, 0}};
-  syscall(SYS_setitimer, ITIMER_REAL, &limit, nullptr);
+  const itimerval by_processor{{0, 0}, {seconds_per_run, 0}};
+  const itimerval by_clock{{0, 0}, {20 * seconds_per_run, 0}};
+  syscall(SYS_setitimer, ITIMER_PROF, &by_processor, nullptr);
+  syscall(SYS_setitimer, ITIMER_REAL, &by_clock, nullptr);
 }
 
 [[noreturn]] void run_in_this_process(const run_slot& slot, const run_request& request,
@@ -107,7 +110,7 @@ void give_back(const run_slot& slot) {
 
 void start_run(run_slot& slot, const run_request& request, const exploration_options& options, const program& p) {
   slot.seed = request.seed;
-  slot.report->has_ended = slot.report->is_refused = false;
+  slot.report->has_ended = slot.report->is_refused = slot.report->has_rung = false;
   slot.report->done = {};
   slot.report->text[0] = slot.report->json[0] = '\0';
   static_cast<void>(ftruncate(slot.output, 0) + lseek(slot.output, 0, SEEK_SET));
@@ -137,10 +140,11 @@ run_outcome outcome_of(const run_slot& slot, int status) {
     o.address = slot.report->address;
   } else if (WIFSIGNALED(status)) {
     o.how = run_end::failed;
-    const bool is_late = WTERMSIG(status) == SIGALRM;
+    const bool is_late = WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF;
     o.what = is_late ? failure::livelock : failure::crash;
-    o.text = is_late ? fmt::format("no end within {} s", seconds_per_run)
-                     : fmt::format("ended by signal {}", WTERMSIG(status));
+    o.text = slot.report->has_rung ? "no end before the program's own alarm() rings"
+             : is_late             ? fmt::format("no end within {} s of processor time", seconds_per_run)
+                                   : fmt::format("ended by signal {}", WTERMSIG(status));
   } else if (WEXITSTATUS(status) != 0) {
     o.how = run_end::failed;
     o.what = failure::check_failed;

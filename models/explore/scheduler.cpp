@@ -142,6 +142,7 @@ void pass_deadlines() noexcept {
   if (is_late) end_timers(now);
   if (alarm_time != 0 && alarm_time <= now) {
     alarm_time = 0;
+    report->has_rung = true;
     system_call(SYS_kill, getpid(), SIGALRM);
   }
   for (std::uint32_t i = 0; i < blocked_count;) {
@@ -174,7 +175,9 @@ void pass_deadlines() noexcept {
   });
   if (chosen == 0) return nullptr;
   thread* const t = thread_at(chosen - 1);
-  return t != nullptr && t->state == thread_state::blocked && t->deadline != 0 ? t : nullptr;
+  if (t == nullptr || t->state != thread_state::blocked || t->deadline == 0) return nullptr;
+  // Threads that can run do so before the program's own limit of time is reached.
+  return alarm_time != 0 && t->deadline >= alarm_time ? nullptr : t;
 }
 
 void advance_clock_to(std::uint64_t time) noexcept {

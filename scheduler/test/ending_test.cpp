@@ -328,8 +328,9 @@ TEST_F(ending, L2_other_tasks_do_not_learn_that_mains_variables_are_closed) {
         });
       }
       // A task that waits no longer touches main's variables. These conditions also make its last access visible to
-      // main; from.fd() does so for the listener, because it reads the listener's count of users.
-      co_await yield_until([&] { return all_wait() && begun == 2 && from.fd() != -1; });
+      // main: from.port() does so for the listener, because it changes the listener's count of users. To read the
+      // count, as from.fd() does, is not enough: that may be the count before the second task has come.
+      co_await yield_until([&] { return all_wait() && begun == 2 && from.port() != 0; });
     });
   }
 }

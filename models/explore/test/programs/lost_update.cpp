@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // An update is lost if one thread goes on between the load and the store of another one; three more threads only make
-// noise. check -DWRONG: FAIL assertion fails: n.load(relaxed) == 2 check: no run fails
+// noise.
+//
+// check -DWRONG: FAIL assertion fails: n.load(relaxed) == 2
+// check: none fails
 #include <atomic>
 #include <cassert>
 #include <thread>
