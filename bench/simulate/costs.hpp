@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // costs: what a memory operation, a pause and a system call cost on the simulated machines, and where each figure is
-// from. docs/simulation.md says what the simulator makes of them.
+// from. bench/results/simulated-machines.md says what the simulator makes of them.
 #pragma once
 
 #include <array>

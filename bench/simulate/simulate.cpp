@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The simulator of many processors. It runs the scheduler's own headers on virtual processors, and prints how many
 // pieces of work they did in a second of virtual time, and where the rest of the time went. simulate.py runs it and
-// makes the tables; docs/simulation.md explains them.
+// makes the tables; bench/results/simulated-machines.md explains them.
 //
 // simulate run MACHINE WORKLOAD PROCESSORS PIECES NS
 //     one run, as JSON: PIECES pieces of NS ns for each processor
