@@ -16,6 +16,7 @@
 //   yield      ns per yield: 1000 tasks yield N times each
 //   grain      percent of the workers' time that went into the work, in tasks of N ns
 //   grain_again   the same, the second time in a run of the scheduler: its threads exist already
+//   all_run    µs until each worker of a new scheduler runs a task: one task starts the others, N is ignored
 //   memory     resident bytes per task, N of which wait
 //   idle       CPU ms per second while all tasks wait, over N ms
 //   pipes      ns per round: two tasks, two pipes, 16 bytes there and back, N rounds

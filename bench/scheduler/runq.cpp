@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The scheduler benchmark: this project. Built twice: with the run queues, and with one global queue and nothing per
-// processor. RUNQ_FORKS=child|task in the environment chooses what a fork does.
+// processor. RUNQ_FORKS=child|task in the environment chooses what a fork does, RUNQ_THREADS=at_once that the threads
+// exist before the first task.
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
@@ -29,6 +30,8 @@ runq::options with(unsigned workers) {
   const std::string_view policy = wanted == nullptr ? "" : wanted;
   if (policy == "child") o.forks = runq::fork_policy::child;
   if (policy == "task") o.forks = runq::fork_policy::task;
+  const char* const threads = std::getenv("RUNQ_THREADS");
+  o.threads_at_once = threads != nullptr && std::string_view(threads) == "at_once";
   return o;
 }
 
@@ -231,6 +234,28 @@ double grain_again_row(unsigned workers, long ns) {
     wall = bench::now_ns() - begin;
   }));
   return g.percent(wall, workers);
+}
+
+// Each task keeps its worker until all have begun.
+double all_run_row(unsigned workers, long /*n*/) {
+  const auto body = [workers]() -> task<> {
+    std::atomic<unsigned> running{1};
+    runq::wait_group group;
+    const auto keep = [workers, &running] {
+      ++running;
+      while (running != workers) std::this_thread::yield();
+    };
+    group.add(workers - 1);
+    for (unsigned i = 1; i != workers; ++i) {
+      runq::go([&] {
+        keep();
+        group.done();
+      });
+    }
+    while (running != workers) std::this_thread::yield();
+    co_await group.wait();
+  };
+  return timed_in(workers, body) / 1e3;
 }
 
 double memory_row(unsigned workers, long n) {
@@ -487,6 +512,7 @@ int main(int argc, char** argv) {
                      {"yield", yield_row},
                      {"grain", grain_row},
                      {"grain_again", grain_again_row},
+                     {"all_run", all_run_row},
                      {"memory", memory_row},
                      {"started", started_row},
                      {"idle", idle_row},
