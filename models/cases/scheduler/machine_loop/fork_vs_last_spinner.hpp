@@ -8,8 +8,8 @@ namespace runq::model {
 
 // Two processors. Machine 0, busy for long: forks task 1, which is published with a fence ‖ machine 1, spinning, the
 // last one: look, rest, run the task. `Policy` is park's and that of the fork deques.
-template <class Forks = fork_deques, class Policy = typename Forks::atomics>
-struct fork_vs_last_spinner : machine_loop_model<2, 2, 1, shipped_queues<2, Forks>, Policy> {
+template <class Forks = fork_deques, class Policy = typename Forks::atomics, class Queues = shipped_queues<2, Forks>>
+struct fork_vs_last_spinner : machine_loop_model<2, 2, 1, Queues, Policy> {
   fork_vs_last_spinner() {
     this->settle(0);
     this->constructed();

@@ -151,6 +151,21 @@ struct finder_wakes_another final : machine_loop_model<2, 2, 2> {
   }
 };
 
+// Processor 1 has one fork, processor 2 has two. Machine 0 looks for work: it takes the oldest fork of those that are
+// not alone, although it comes to processor 1 first.
+struct lone_fork_comes_last final : machine_loop_model<2, 3, 3, queues_of_two_rounds<fork_deques>> {
+  lone_fork_comes_last() {
+    for (int id = 1; id <= 3; ++id) {
+      require(processors[id == 1 ? 1 : 2].own_forks.push(tasks.make(id)), "no memory for a fork");
+    }
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index != 0) return;
+    require(run_one(machines[0]) == 2, "a thief takes a fork that is alone, or not the oldest");
+  }
+};
+
 const bool added[] = {
     add_case<injected_vs_last_spinner>({
         .name = "machine_loop/injected_vs_last_spinner",
@@ -166,6 +181,18 @@ const bool added[] = {
         .threads = 2,
         .mutants = {{"put_release", "runnext.put", std::memory_order::release}},
         .kept_for = "the processor is known before",
+    }),
+    add_case<fork_vs_last_spinner<fork_deques, atomics, queues_of_two_rounds<fork_deques>>>({
+        .name = "machine_loop/lone_fork_vs_last_spinner",
+        .property =
+            "a fork that is alone is found in the last round: push, fence ‖ the last spinning machine goes idle",
+        .threads = 2,
+        .kept_for = "the thief leaves the fork at first",
+    }),
+    add_case<lone_fork_comes_last>({
+        .name = "machine_loop/lone_fork_comes_last",
+        .property = "a thief takes a fork that is alone after those that are not",
+        .threads = 2,
     }),
     add_case<fork_vs_last_spinner<>>({
         .name = "machine_loop/fork_vs_last_spinner",

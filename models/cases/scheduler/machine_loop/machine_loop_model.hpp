@@ -31,6 +31,7 @@ class no_forks {
   };
   struct thief {
     [[nodiscard]] bool has_work() const { return false; }
+    [[nodiscard]] std::size_t size_approx() const { return 0; }
     [[nodiscard]] steal_result<task*> steal() { return {}; }
   };
   explicit no_forks(std::size_t) {}
@@ -74,6 +75,12 @@ struct shipped_queues {
   using forks = Forks;
   using yields = Yields;
   static constexpr std::size_t capacity = Capacity;
+};
+
+/// Likewise, and a thief goes round the processors twice.
+template <class Forks>
+struct queues_of_two_rounds : shipped_queues<2, Forks> {
+  static constexpr int steal_rounds = 2;
 };
 
 using queues_for_yields = shipped_queues<2, no_forks, yields>;
@@ -254,7 +261,10 @@ class machine_loop_model : public scenario {
   using task_list = inject_chain<&task::link>;
   static constexpr int looks = 1;
   static constexpr int look_pauses = 0;
-  static constexpr int steal_rounds = 1;
+  static constexpr int steal_rounds = [] {
+    if constexpr (requires { Queues::steal_rounds; }) return Queues::steal_rounds;
+    return 1;
+  }();
   static constexpr int watch_pauses = 0;
   static constexpr std::uint64_t chain_pace = 1;
   [[nodiscard]] bool global_first(processor& p) {

@@ -70,6 +70,7 @@ concept looping_processor = requires(Processor& p, const Processor& victim, bool
   { p.own_forks.size_approx() } -> std::convertible_to<std::size_t>;
   p.forks_thief.steal();
   { victim.forks_thief.has_work() } -> std::same_as<bool>;
+  { victim.forks_thief.size_approx() } -> std::convertible_to<std::size_t>;
   // Those of a ring for the tasks that yield on it.
   p.own_yielded.pop();
   p.own_yielded.rebind();
@@ -447,8 +448,9 @@ class machine_loop {
       return Work(tasks.value);
     }
     bool lost = tasks.status == steal_status::lost;
-    // Asks before it tries, because an attempt costs a fence.
-    if (victim.forks_thief.has_work()) {
+    // Asks before it tries, because an attempt costs a fence. A fork that is alone is taken in the last round only: its
+    // processor is about to take it back, and would wait for the cache lines of each fork that it makes.
+    if (victim.forks_thief.has_work() && (last_round || victim.forks_thief.size_approx() > 1)) {
       const auto fork = victim.forks_thief.steal();
       if (fork) {
         host_.stole(p, victim, 1, false, begin);
