@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: MIT *)
 (* What the theorems rest on besides the definitions. prove.py fails unless the answer is "Closed under the global context". *)
 Require litmus fence_litmus.
-Require park_theorems park_request park_count park_care park_header park_counterexamples.
+Require park_theorems park_request park_count park_care park_header park_counterexamples park_replay.
 Require deque_invariant deque_header deque_counterexamples deque_replay.
 Require Import ring invariant theorems sizes wrap header counterexamples replay.
 
@@ -73,6 +73,7 @@ Definition everything :=
    park_counterexamples.who_has_found_must_acquire_and_release, park_counterexamples.a_newer_request_must_not_be_hidden,
    park_counterexamples.the_theorem_needs_the_fences, park_counterexamples.the_theorem_needs_acquire_and_release_of_found,
    park_counterexamples.the_theorem_needs_what_found_asks,
+   park_replay.an_accepted_graph_is_a_run, park_replay.accepted_graphs_are_runs,
    deque_counterexamples.the_header_forbids_these_runs, deque_counterexamples.the_header_allows_the_right_runs).
 
 Print Assumptions everything.

@@ -278,6 +278,9 @@ class Order:
     def saved(self):
         return [dict(view) for view in self.views], dict(self.shared), dict(self.carried), set(self.done)
 
+    def restore(self, saved):
+        self.views, self.shared, self.carried, self.done = saved
+
     def interleave(self, threads):
         found = self.search({thread: 0 for thread in threads}, threads)
         if found is None:
@@ -306,7 +309,7 @@ class Order:
             rest = self.search({**at, thread: at[thread] + 1}, threads)
             if rest is not None:
                 return [*made, (thread, threads[thread][at[thread]]), *rest]
-            self.views, self.shared, self.carried, self.done = before
+            self.restore(before)
         return None
 
 

@@ -74,7 +74,7 @@ Definition update {A} (f : nat -> A) (i : nat) (x : A) : nat -> A := fun j => if
 Fixpoint without (i : nat) (l : list nat) : list nat :=
   match l with [] => [] | j :: l => if j =? i then l else j :: without i l end.
 
-Inductive call := Publish (p : nat) | Take (p : nat) | MaySpin | HasFound | GoIdle | GoDoze | Wake | Leave | ComeBack | GoAsleep.
+Inductive call := Publish (p : nat) | Ask | Take (p : nat) | MaySpin | HasFound | GoIdle | GoDoze | Wake | Leave | ComeBack | GoAsleep.
 Inductive action :=
 | Do (c : call) (o : order) (at_ : nat)   (* a thread between two calls does this; `o`: of its access to a place *)
 | Meet (other : nat)                      (* the thread synchronises with another one, by whatever the program has *)
@@ -163,9 +163,14 @@ Definition is_listed (x : place_in_list) : bool := match x with Listed => true |
 Definition do (s : state) (i : nat) (h : home) (c : call) (o : order) (at_ : nat) : option state :=
   match c, h with
   | Publish p, _ => writes s i o (Place p) 1 at_ (SubmitFence h)
-  | Take p, _ =>
-      match exchange location_eq (mem s) (views s i) o (Place p) 1 0 at_ with
-      | Some (m, v) => Some (to (with_memory s m) i v (At h))
+  | Ask, _ => Some (to s i (views s i) (SubmitFence h))   (* submitted() once more *)
+  | Take p, _ =>                                          (* finds a task, or comes too late *)
+      match mem s (Place p) at_ with
+      | Some g =>
+          match exchange location_eq (mem s) (views s i) o (Place p) (value g) 0 at_ with
+          | Some (m, v) => Some (to (with_memory s m) i v (At h))
+          | None => None
+          end
       | None => None
       end
   | MaySpin, Busy => Some (to s i (views s i) (SpinAdd false))

@@ -16,7 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 FILES = ["memory", "litmus", "ring", "invariant", "theorems", "sizes", "wrap", "header", "counterexamples", "replay"]
 FILES += ["fence_litmus", "deque", "deque_invariant", "deque_theorems", "deque_answers"]
 FILES += ["deque_arrays", "deque_header", "deque_counterexamples", "deque_replay"]
-FILES += ["park", "park_theorems", "park_request", "park_count", "park_care", "park_header", "park_counterexamples", "assumptions"]
+FILES += ["park", "park_theorems", "park_request", "park_count", "park_care", "park_header", "park_counterexamples", "park_replay"]
+FILES += ["assumptions"]
 TABLES = {"header": "table.txt", "deque_header": "deque_table.txt", "park_header": "park_table.txt"}
 TIES = ["tie.py", "deque_tie.py", "park_tie.py"]
 
