@@ -71,15 +71,16 @@ def main():
     parser.add_argument("--tool", required=True)
     parser.add_argument("--seconds", default="10", help="how long: of each test an equal share, and at least two runs")
     parser.add_argument("--not-explored", default=os.path.join(here, "not_explored.txt"))
-    parser.add_argument("--source", action="append", default=[], help="compile this first; PROGRAM is a word for the compiler")
-    parser.add_argument("program")
+    parser.add_argument("--source", action="append", default=[], help="in place of PROGRAM: compile this, with GoogleTest")
+    parser.add_argument("--include", default=".", help="where headers of the sources are")
+    parser.add_argument("program", nargs="?")
     parser.add_argument("words", nargs=argparse.REMAINDER, help="explore it as a whole, with these words")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         program = options.program
         if options.source:
             program = os.path.join(scratch, "program")
-            flags = [word for flag in (options.program, "-O0", "-lgmock", "-lgtest", "-lgtest_main") for word in ("--flag", flag)]
+            flags = [word for flag in ("-I" + options.include, "-O0", "-lgmock", "-lgtest", "-lgtest_main") for word in ("--flag", flag)]
             subprocess.run([options.tool, "--compile-only", program, *flags, *options.source], check=True)
         if not options.words:
             return explore_tests(options, program, listed(options.not_explored))
