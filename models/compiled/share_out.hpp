@@ -58,7 +58,7 @@ class share_out {
   std::deque<exact::way> waiting_;
   bool stopping_ = false;
   std::vector<exact::technique> given_up_;  ///< in the order in which all searchers are told
-  std::string limit_;                      ///< the limit that was reached
+  std::string limit_;                       ///< the limit that was reached
   std::string lost_;
 };
 

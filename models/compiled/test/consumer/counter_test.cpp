@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A test that the project has, and that is explored, too.
+#include "counter.hpp"
+
 #include <cstdlib>
 #include <thread>
-
-#include "counter.hpp"
 
 int main() {
   std::thread other(count_once);
