@@ -17,10 +17,10 @@ REFUSED = "not supported"
 
 
 def listed(file_name):
-    """By the pattern of their names: why tests are not explored."""
+    """Patterns of names, and why these tests are not explored; there may be several reasons for one pattern."""
     with open(file_name) as file:
         lines = [line.rstrip("\n").split(": ", 1) for line in file if not line.startswith("#")]
-    return {pattern: reason for pattern, reason in lines}
+    return [(pattern, reason) for pattern, reason in lines]
 
 
 def sections(command):
@@ -42,17 +42,18 @@ def sections(command):
 
 def judge(name, text, reasons):
     """Whether the result is as it has to be, and a line that says so."""
-    for pattern, reason in reasons.items():
+    for pattern, reason in reasons:
         if fnmatch.fnmatchcase(name, pattern) and text.startswith(f"runq-explore: {reason}"):
             return True, f"not explored: {name}: {reason}"
-    if name in reasons:
-        return False, f"{name}: not_explored.txt says {reasons[name]}, but:\n{text}"
+    for pattern, reason in reasons:
+        if name == pattern:
+            return False, f"{name}: not_explored.txt says {reason}, but:\n{text}"
     return text.startswith("explored: "), f"{name}: {text}"
 
 
 def explore_tests(options, program, reasons):
     # What would take too long is not begun; what is refused by name is asked, because that may change.
-    left_out = [fnmatch.translate(p).removeprefix("(?s:").removesuffix(r")\Z") for p, r in reasons.items()
+    left_out = [fnmatch.translate(p).removeprefix("(?s:").removesuffix(r")\Z") for p, r in reasons
                 if not r.startswith(REFUSED)]
     only = "^(?!(" + "|".join(left_out) + ")$)" if left_out else "."
     count = wrong = 0
