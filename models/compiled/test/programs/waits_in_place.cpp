@@ -18,7 +18,8 @@
 // check -DSEMAPHORE -DNEVER: FAIL deadlock
 // check -DBARRIER --barriers-in-order: exhaustive, 6 executions, +0 blocked
 // check -DBARRIER -DNEVER --barriers-in-order: FAIL deadlock
-// check -DCPP_BARRIER: passes, +0 blocked
+// check -DCPP_BARRIER: passes
+// check -DCPP_BARRIER --skip-retries off: passes, +0 blocked
 // check -DCPP_BARRIER -DNEVER: FAIL deadlock
 // check -DLATCH: exhaustive, 6 executions, +0 blocked
 // check -DLATCH -DNEVER: FAIL deadlock
