@@ -58,7 +58,9 @@ void program_memory::require_own_stack(granule& g, const void* part, const plain
   if (owner == 0 || owner == main_thread) return;
   bool is_shared = owner != a.thread;
   g.for_each_access([&](const plain_access& old) { is_shared = is_shared || old.thread != owner; });
-  if (is_shared) now_.search->require_no_round_left_out();
+  if (!is_shared) return;
+  now_.omitted.used_beside_rounds = true;
+  now_.search->require_no_round_left_out();
 }
 
 /// So they are although they read atomic variables: then no other thread may write to these plainly. Those on the heap
@@ -69,7 +71,9 @@ void program_memory::require_no_variable(const granule& g, const void* part, byt
   const bool is_variable = std::any_of(known.begin(), known.end(), [=](const atomic_places::numbered& k) {
     return k.place.size > granule_bytes || (k.place.bytes() & bytes) != 0;
   });
-  if (is_variable) now_.search->require_no_round_left_out();
+  if (!is_variable) return;
+  now_.omitted.used_beside_rounds = true;
+  now_.search->require_no_round_left_out();
 }
 
 void program_memory::access_atomics(granule& g, const void* at, const plain_access& a) {

@@ -144,6 +144,7 @@ void program_waits::look_for_shortcut(const visit& now) {
     if (!may_read_newer || !may_be_left_out(begin, now.position - kept)) continue;
     if (!reads_again(*first, *at(now.position - kept))) continue;
     if (now_.search->is_reached_without(begin, now.position - kept, now.state)) {
+      now_.omitted.failed_rounds = true;
       now_.search->leave_out_round();
       wait_for_others(begin, now.code);
     }
