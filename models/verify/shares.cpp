@@ -64,7 +64,7 @@ void mix(std::uint64_t& hash, const std::string& text) {
 }
 
 // One file of a merge.
-struct part {
+struct file_of_share {
   std::string file;
   json content;
   [[nodiscard]] const json& about() const { return content["shard"]; }
@@ -72,24 +72,25 @@ struct part {
   [[nodiscard]] unsigned of() const { return about()["of"]; }
 };
 
-[[nodiscard]] part read_part(const std::string& file) {
+[[nodiscard]] file_of_share read_part(const std::string& file) {
   std::ifstream in(file);
   if (!in) cannot_merge("cannot read " + file);
-  part p{file, json::parse(in, nullptr, false)};
+  file_of_share p{file, json::parse(in, nullptr, false)};
   if (!p.content.is_object() || !p.content.contains("shard")) {
     cannot_merge(file + " is no result of ./kit verify --shard I/N --json FILE");
   }
   return p;
 }
 
-void require_same(const part& a, const part& b, const char* what, const json& of_a, const json& of_b) {
+void require_same(const file_of_share& a, const file_of_share& b, const char* what, const json& of_a,
+                  const json& of_b) {
   if (of_a == of_b) return;
   const std::string values =
       of_a.is_string() ? fmt::format(" ({} and {})", of_a.get<std::string>(), of_b.get<std::string>()) : "";
   cannot_merge(fmt::format("{} and {} are not of the same run: different {}{}", a.file, b.file, what, values));
 }
 
-void require_same_run(const part& a, const part& b) {
+void require_same_run(const file_of_share& a, const file_of_share& b) {
   if (a.of() != b.of()) {
     cannot_merge(
         fmt::format("{} is share {}/{}, but {} is share {}/{}", a.file, a.index(), a.of(), b.file, b.index(), b.of()));
@@ -102,12 +103,12 @@ void require_same_run(const part& a, const part& b) {
 }
 
 // All shares of one run, or the process ends.
-[[nodiscard]] std::vector<part> read_parts(const std::vector<std::string>& files) {
-  std::vector<part> parts;
+[[nodiscard]] std::vector<file_of_share> read_parts(const std::vector<std::string>& files) {
+  std::vector<file_of_share> parts;
   std::map<unsigned, std::string> there;
   for (const std::string& file : files) {
     parts.push_back(read_part(file));
-    const part& p = parts.back();
+    const file_of_share& p = parts.back();
     require_same_run(parts.front(), p);
     if (const auto [first, is_new] = there.emplace(p.index(), file); !is_new) {
       cannot_merge(fmt::format("share {}/{} is there twice: {} and {}", p.index(), p.of(), first->second, file));
@@ -124,9 +125,9 @@ void require_same_run(const part& a, const part& b) {
   return parts;
 }
 
-[[nodiscard]] std::map<std::string, json> results_of(const std::vector<part>& parts) {
+[[nodiscard]] std::map<std::string, json> results_of(const std::vector<file_of_share>& parts) {
   std::map<std::string, json> results;
-  for (const part& p : parts) {
+  for (const file_of_share& p : parts) {
     for (const json& search : p.content["searches"]) {
       job j;
       j.case_name = search["case"];
@@ -183,7 +184,7 @@ json describe_share(const options& o, const manifest& m, const std::vector<std::
 }
 
 merged_run merge_shares(options& o, const manifest& m, const json& cases) {
-  const std::vector<part> parts = read_parts(o.merge);
+  const std::vector<file_of_share> parts = read_parts(o.merge);
   const json& asked = parts.front().about()["asked"];
   o.budget = parts.front().content["budget"];
   o.case_glob = asked["case"];
@@ -203,7 +204,7 @@ merged_run merge_shares(options& o, const manifest& m, const json& cases) {
     if (it == results.end()) cannot_merge("no share has the result of " + name_of(j));
     j.result = std::move(it->second);
   }
-  for (const part& p : parts) run.seconds += p.about()["seconds"].get<double>();
+  for (const file_of_share& p : parts) run.seconds += p.about()["seconds"].get<double>();
   return run;
 }
 
