@@ -41,7 +41,7 @@ def compiled(program, case, spurious, executed, waits):
     """How many executions, or what went wrong. Adds to the file `executed` which operations were executed."""
     iterations = "" if waits else "--every-iteration\n"
     output = run([program], CASE=case,
-                 RUNQ_CHECK=f"{iterations}--check-duplicates\n--executed\n{executed}\n--spurious\n{spurious}")
+                 RUNQ_CHECK=f"{iterations}--skip-retries\noff\n--check-duplicates\n--executed\n{executed}\n--spurious\n{spurious}")
     found = re.search(r"^(?:exhaustive|bounded): .*\((\d+) executions? explored,(?: \+\d+ blocked,)? [0-9.]+ s\)$", output, re.MULTILINE)
     return output if found is None or "met before" in output else int(found[1])
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Without --spurious, one weak compare-exchange of each thread may fail for no reason. A loop that only tries again
 // makes no other execution of that.
-// check: exhaustive, 4 executions, +0 blocked
-// check --spurious 0: bounded, 4 executions; spurious failures of weak compare-exchanges (--spurious N)
+// check: exhaustive, 2 executions
+// check --skip-retries off: exhaustive, 4 executions, +0 blocked
+// check --skip-retries off --spurious 0: bounded, 4 executions; spurious failures of weak compare-exchanges (--spurious N)
 // check --spurious 1: bounded; more than 1 spurious failures in an execution
 // check --every-iteration: bounded, 4 executions
-// check -DLOADS_AGAIN: bounded, +0 blocked; more than one spurious failure of a weak compare-exchange in a thread
+// check -DLOADS_AGAIN --skip-retries off: bounded, +0 blocked; more than one spurious failure of a weak compare-exchange in a thread
 // check -DONCE: FAIL check failed
 // check -DONCE --spurious 0: bounded, 1 execution
 // check -DONCE -DSTRONG: exhaustive, 1 execution
