@@ -3,7 +3,7 @@
 // makes no other execution of that.
 // check: exhaustive, 2 executions
 // check --skip-retries off: exhaustive, 4 executions, +0 blocked
-// check --skip-retries off --spurious 0: bounded, 4 executions; spurious failures of weak compare-exchanges (--spurious N)
+// check --skip-retries off --spurious 0: bounded, 4 executions; spurious failures of weak compare-exchanges
 // check --spurious 1: bounded; more than 1 spurious failures in an execution
 // check --every-iteration: bounded, 4 executions
 // check -DLOADS_AGAIN --skip-retries off: bounded, +0 blocked; more than one spurious failure of a weak compare-exchange in a thread
