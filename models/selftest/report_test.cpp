@@ -290,7 +290,7 @@ TEST_F(judgements, blocked_executions_are_pinned_too) {
 }
 
 TEST_F(judgements, where_waits_block_no_fewer_executions_may_block_than_are_pinned) {
-  std::ofstream(dir_ / "ring/pinned.txt") << "ring/pinned 7 +3\n";
+  pin("ring/pinned 7 +3\n");
   options o;
   o.case_glob = "ring/p*";
   o.waits_in_place = "off";

@@ -2,7 +2,7 @@
 // The owner of a ring pushes and pops while a thief takes half into a ring of its own: each task is run once, and
 // whoever runs it sees what was written before it was pushed.
 //
-// check: bounded
+// check: exhaustive
 // check MUTANT=ring/publish_before_slot: FAIL
 // check MUTANT=ring/claim_one_more: FAIL assertion fails
 #include <array>
