@@ -12,7 +12,9 @@ they ran from the oracle's plain reads of the tasks' contents. Construction and 
 machine: the owner of a ring makes their operations on that ring, after it has synchronised with all other threads.
 """
 import argparse
+import concurrent.futures
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -380,13 +382,17 @@ def replay(cases, proof, translation, coq_of, options, changes=CHANGES):
     if not (options.build / f"{proof}.vo").exists():
         fail(f"{options.build} has no compiled proof; prove.py makes it")
     began, graphs, refused = time.monotonic(), 0, [0] * len(changes)
-    for case in cases:
+
+    def replayed(case):
         started = time.monotonic()
         translations = [translation(case, trace) for trace in graphs_of(case, options.worker, options.cases)]
-        counts = check(case, coq_of(case, translations), translations, options.build)
-        graphs += case.graphs
-        refused = [a + b for a, b in zip(refused, counts)]
-        print(f"  {case.title}: {case.graphs} of {case.graphs} graphs are runs, {time.monotonic() - started:.1f} s", flush=True)
+        return case, check(case, coq_of(case, translations), translations, options.build), time.monotonic() - started
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for case, counts, seconds in pool.map(replayed, cases):
+            graphs += case.graphs
+            refused = [a + b for a, b in zip(refused, counts)]
+            print(f"  {case.title}: {case.graphs} of {case.graphs} graphs are runs, {seconds:.1f} s", flush=True)
     if 0 in refused:
         fail(f"a kind of change was never tried: {refused}")
     print("replay: refused: " + ", ".join(f"{n} {what}" for n, what in zip(refused, changes)))
