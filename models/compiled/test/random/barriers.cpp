@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Random programs with barriers of pthreads: that threads of one round have no order loses no outcome, no failure, and
 // adds none. More threads may come to a barrier than it needs, or fewer.
-#include <cstdlib>
 #include <random>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,7 +10,7 @@
 #include <pthread.h>
 #include <runq/check.hpp>
 
-#include "lines.hpp"
+#include "on_and_off.hpp"
 #include "random.hpp"
 
 namespace random_programs {
@@ -115,23 +113,9 @@ void run(const program& p) {
   add_outcome(results.data(), threads.size(), values);
 }
 
-struct found {
-  int status = 0;
-  std::string failure;
-  std::uint64_t executions = 0;
-  std::set<std::string> outcomes;
-  std::string text;
-};
-[[nodiscard]] found explore(const program& p, const char* option) {
-  setenv("RUNQ_CHECK", (std::string("--check-duplicates\n--every-iteration\n--max-executions\n20000") + option).c_str(),
-         1);
-  forget_outcomes();
-  const runq::verdict v = runq::check([&p] { run(p); });
-  const char* const all = outcomes();
-  return {v.passed()   ? 0
-          : v.failed() ? 1
-                       : 2,
-          v.failure(), v.executions(), lines_of(all == nullptr ? "" : all), v.text()};
+[[nodiscard]] found search(const program& p, bool on) {
+  const std::string options = "--check-duplicates\n--every-iteration\n--max-executions\n20000";
+  return explore(options + (on ? "" : "\n--barriers-in-order"), [&p] { run(p); });
 }
 
 class generator {
@@ -190,38 +174,17 @@ class generator {
 
 TEST(barriers, agree_with_arrivals_in_order_on_random_programs) {
   ASSERT_TRUE(prepare_outcomes());
-  const char* const wanted = std::getenv("RUNQ_BARRIER_PROGRAMS");
-  const unsigned count = wanted == nullptr ? 150 : static_cast<unsigned>(std::atoi(wanted));
-  const char* const seed = std::getenv("RUNQ_BARRIER_SEED");
-  generator programs(seed == nullptr ? 1 : static_cast<unsigned>(std::atoi(seed)));
-  unsigned passed = 0, failed = 0, fewer = 0, undecided = 0;
-  for (unsigned n = 0; n != count && !HasFailure(); ++n) {
-    const program p = programs.make();
-    const found off = explore(p, "\n--barriers-in-order");
-    const found on = explore(p, "");
-    if (off.status == 2) {
-      ++undecided;
-      continue;
-    }
-    ASSERT_EQ(on.status, off.status) << p.text() << on.text << off.text;
-    EXPECT_EQ(on.text.find("met before"), std::string::npos) << p.text() << on.text;
-    if (off.status == 1) {
-      ++failed;
-      // Where several things can go wrong, either search may meet another one first.
-      if (p.text().find("plain") == std::string::npos && p.text().find("begin_new") == std::string::npos) {
-        EXPECT_EQ(on.failure, off.failure) << p.text() << on.text << off.text;
-      }
-      continue;
-    }
-    ++passed;
-    EXPECT_LE(on.executions, off.executions) << p.text();
-    EXPECT_EQ(on.outcomes, off.outcomes) << p.text();
-    if (on.executions < off.executions) ++fewer;
-  }
-  std::printf("%u passed (%u in fewer executions), %u failed, %u too large\n", passed, fewer, failed, undecided);
-  EXPECT_GT(fewer, count / 5);
-  EXPECT_GT(failed, count / 10);
-  EXPECT_GT(passed, count / 4);
+  const unsigned count = number_from("RUNQ_BARRIER_PROGRAMS", 150);
+  generator programs(number_from("RUNQ_BARRIER_SEED", 1));
+  const auto fails_in_one_way = [](const program& p) {
+    return p.text().find("plain") == std::string::npos && p.text().find("begin_new") == std::string::npos;
+  };
+  tally t;
+  compare_on_and_off(
+      count, [&] { return programs.make(); }, search, fails_in_one_way, t);
+  EXPECT_GT(t.fewer, count / 5);
+  EXPECT_GT(t.failed, count / 10);
+  EXPECT_GT(t.passed, count / 4);
 }
 
 }  // namespace

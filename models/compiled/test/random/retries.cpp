@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Random programs with loops that try again: that failed rounds are left out loses no outcome, no failure, and adds
 // none.
-#include <cstdlib>
 #include <random>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -11,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <runq/check.hpp>
 
-#include "lines.hpp"
+#include "on_and_off.hpp"
 #include "random.hpp"
 
 namespace random_programs {
@@ -209,22 +207,9 @@ void run(const program& p) {
   add_outcome(results.data(), threads.size(), values);
 }
 
-struct found {
-  int status = 0;
-  std::string failure;
-  std::uint64_t executions = 0;
-  std::set<std::string> outcomes;
-  std::string text;
-};
-[[nodiscard]] found explore(const program& p, const char* option) {
-  setenv("RUNQ_CHECK", (std::string("--check-duplicates\n--max-executions\n5000") + option).c_str(), 1);
-  forget_outcomes();
-  const runq::verdict v = runq::check([&p] { run(p); });
-  const char* const all = outcomes();
-  return {v.passed()   ? 0
-          : v.failed() ? 1
-                       : 2,
-          v.failure(), v.executions(), lines_of(all == nullptr ? "" : all), v.text()};
+[[nodiscard]] found search(const program& p, bool on) {
+  const std::string options = "--check-duplicates\n--max-executions\n5000";
+  return explore(options + (on ? "" : "\n--skip-retries\noff"), [&p] { run(p); });
 }
 
 class generator {
@@ -255,35 +240,14 @@ class generator {
 
 TEST(retries, agree_with_every_round_on_random_programs) {
   ASSERT_TRUE(prepare_outcomes());
-  const char* const wanted = std::getenv("RUNQ_RETRY_PROGRAMS");
-  const unsigned count = wanted == nullptr ? 300 : static_cast<unsigned>(std::atoi(wanted));
-  const char* const seed = std::getenv("RUNQ_RETRY_SEED");
-  generator programs(seed == nullptr ? 1 : static_cast<unsigned>(std::atoi(seed)));
-  unsigned passed = 0, failed = 0, fewer = 0, undecided = 0;
-  for (unsigned n = 0; n != count && !HasFailure(); ++n) {
-    const program p = programs.make();
-    const found off = explore(p, "\n--skip-retries\noff");
-    const found on = explore(p, "");
-    if (off.status == 2) {
-      ++undecided;
-      continue;
-    }
-    ASSERT_EQ(on.status, off.status) << p.text() << on.text << off.text;
-    EXPECT_EQ(on.text.find("met before"), std::string::npos) << p.text() << on.text;
-    if (off.status == 1) {
-      ++failed;
-      EXPECT_EQ(on.failure, off.failure) << p.text() << on.text << off.text;
-      continue;
-    }
-    ++passed;
-    EXPECT_LE(on.executions, off.executions) << p.text();
-    EXPECT_EQ(on.outcomes, off.outcomes) << p.text();
-    if (on.executions < off.executions) ++fewer;
-  }
-  std::printf("%u passed (%u in fewer executions), %u failed, %u too large\n", passed, fewer, failed, undecided);
-  EXPECT_GT(fewer, count / 5);
-  EXPECT_GT(failed, count / 100);
-  EXPECT_GT(passed, count / 3);
+  const unsigned count = number_from("RUNQ_RETRY_PROGRAMS", 300);
+  generator programs(number_from("RUNQ_RETRY_SEED", 1));
+  tally t;
+  compare_on_and_off(
+      count, [&] { return programs.make(); }, search, [](const program&) { return true; }, t);
+  EXPECT_GT(t.fewer, count / 5);
+  EXPECT_GT(t.failed, count / 100);
+  EXPECT_GT(t.passed, count / 3);
 }
 
 }  // namespace

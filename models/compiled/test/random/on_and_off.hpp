@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// A technique by which the checker leaves executions out is compared with the search without it: both must find the
+// same in random programs.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <runq/check.hpp>
+
+#include "lines.hpp"
+#include "random.hpp"
+
+namespace random_programs {
+
+/// What a check of a program has found.
+struct found {
+  int status = 0;  ///< 0: it passes; 1: it fails; 2: no verdict
+  std::string failure;
+  std::uint64_t executions = 0;
+  std::set<std::string> outcomes;
+  std::string text;
+};
+
+/// Checks run() with these options, one on each line.
+template <class Run>
+[[nodiscard]] found explore(const std::string& options, Run run) {
+  setenv("RUNQ_CHECK", options.c_str(), 1);
+  forget_outcomes();
+  const runq::verdict v = runq::check(run);
+  const char* const all = outcomes();
+  return {v.passed()   ? 0
+          : v.failed() ? 1
+                       : 2,
+          v.failure(), v.executions(), lines_of(all == nullptr ? "" : all), v.text()};
+}
+
+/// What the environment says, so that a person can compare more programs.
+[[nodiscard]] inline unsigned number_from(const char* variable, unsigned otherwise) {
+  const char* const said = std::getenv(variable);
+  return said == nullptr ? otherwise : static_cast<unsigned>(std::atoi(said));
+}
+
+struct tally {
+  unsigned passed = 0;
+  unsigned fewer = 0;  ///< of those that passed: in fewer executions
+  unsigned failed = 0;
+  unsigned undecided = 0;
+};
+
+/// Compares `count` programs that `make` makes. `search(p, on)` explores a program with the technique on or off.
+/// `fails_in_one_way(p)`: otherwise either search may meet another failure first.
+template <class Make, class Search, class OneWay>
+void compare_on_and_off(unsigned count, Make make, Search search, OneWay fails_in_one_way, tally& t) {
+  for (unsigned n = 0; n != count && !testing::Test::HasFailure(); ++n) {
+    const auto p = make();
+    const found off = search(p, false);
+    const found on = search(p, true);
+    if (off.status == 2) {
+      ++t.undecided;
+      continue;
+    }
+    ASSERT_EQ(on.status, off.status) << p.text() << on.text << off.text;
+    EXPECT_EQ(on.text.find("met before"), std::string::npos) << p.text() << on.text;
+    if (off.status == 1) {
+      ++t.failed;
+      if (fails_in_one_way(p)) EXPECT_EQ(on.failure, off.failure) << p.text() << on.text << off.text;
+      continue;
+    }
+    ++t.passed;
+    EXPECT_LE(on.executions, off.executions) << p.text();
+    EXPECT_EQ(on.outcomes, off.outcomes) << p.text();
+    if (on.executions < off.executions) ++t.fewer;
+  }
+  std::printf("%u passed (%u in fewer executions), %u failed, %u too large\n", t.passed, t.fewer, t.failed,
+              t.undecided);
+}
+
+}  // namespace random_programs
