@@ -11,7 +11,7 @@ bool only_reads(const node& n) noexcept {
 }
 
 bool may_stand_for(const operation& wanted, const node& kept) noexcept {
-  if (wanted.kind != kept.kind || wanted.variable != kept.variable) return false;
+  if (wanted.kind != kept.kind || wanted.variable != kept.variable || wanted.accessed != kept.accessed) return false;
   if (wanted.kind == node_kind::fence) return wanted.order == kept.order;
   if (wanted.blocking || wanted.like != nobody || wanted.change == update::modify) return false;
   const std::memory_order order = wanted.change == update::none ? wanted.order : wanted.failure_order;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A shortcut: a thread that has read in vain leaves these events out, and comes to the same state by its later ones.
-// docs/checking.md says why an execution may be abandoned where there is one.
+// README.md says why an execution may be abandoned where there is one.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ class shortcuts {
   std::unordered_map<std::uint64_t, state> known_;
 };
 
-/// Whether the thread may perform `wanted` on the shortcut, where `kept` was performed instead: it reads the same
-/// variable, and orders no more by that.
+/// Whether the thread may perform `wanted` on the shortcut, where `kept` was performed instead: it reads the same bytes
+/// of the same variable, and orders no more by that.
 [[nodiscard]] bool may_stand_for(const operation& wanted, const node& kept) noexcept;
 
 }  // namespace runq::model::exact
