@@ -48,7 +48,7 @@ struct thread_state {
 };
 
 /// By what a search explores fewer executions. It may meet what only a search without it can judge: then it begins
-/// again without it (docs/checking.md).
+/// again without it (README.md).
 enum class technique : std::uint8_t {
   none,
   waits_in_place,   ///< exact_options::waits_in_place, and skips_retries with it

@@ -3,7 +3,7 @@
 #
 # Explores a program of tests that the project has: builds it once more as <target>_explored, instrumented and linked with
 # runq::explore, with the project's libraries that it links, and adds a test of that name (or NAME), which fails if one of so many
-# runs (default: 1000) fails, or if there is no verdict. OPTIONS are those of runq-explore (docs/options.md); the program gets the
+# runs (default: 1000) fails, or if there is no verdict. OPTIONS are those of runq-explore (evidence/options.md); the program gets the
 # ARGUMENTS. Libraries of others, and shared ones, are linked as they are: what happens in them is not seen.
 function(runq_add_exploration target)
   cmake_parse_arguments(PARSE_ARGV 1 exploration "" "RUNS;NAME" "OPTIONS;ARGUMENTS")

@@ -6,7 +6,7 @@
 
    It is the promise-free part of the machine of Kang, Hur, Lahav, Vafeiadis and Dreyer, "A Promising Semantics for
    Relaxed-Memory Concurrency" (POPL 2017), without fences and non-atomic accesses; for release and acquire alone that of
-   Kaiser, Dang, Dreyer, Lahav and Vafeiadis, "Strong Logic for Weak Memory" (ECOOP 2017). docs/proof.md says how it
+   Kaiser, Dang, Dreyer, Lahav and Vafeiadis, "Strong Logic for Weak Memory" (ECOOP 2017). README.md says how it
    relates to RC11. Everything is a function that decides: runs can be computed. *)
 Require Import Arith Lia Bool.
 

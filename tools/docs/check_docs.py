@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks README.md, docs/, evidence/ and bench/results/: links lead somewhere, examples compile and run, and commands exist.
+"""Checks README.md, docs/, evidence/, bench/results/ and the pages in models/: links lead somewhere, examples compile and run, and commands exist.
 
 check_docs.py links --root ROOT
     Every relative link leads to a file, and every #anchor to a heading.
@@ -52,7 +52,7 @@ class Problem(Exception):
 
 def pages(root):
     return [root / "README.md", *sorted((root / "docs").rglob("*.md")), *sorted((root / "evidence").glob("*.md")),
-            *sorted((root / "bench/results").glob("*.md"))]
+            *sorted((root / "bench/results").glob("*.md")), *sorted((root / "models").glob("*/README.md"))]
 
 
 def blocks(text):
