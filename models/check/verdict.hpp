@@ -59,6 +59,7 @@ struct search_result {
   std::uint64_t cut_off = 0;     ///< exact engine: continuations that exact_options::bound has forbidden
   std::uint64_t walks = 0;       ///< exact engine: random walks that came to their end
   double estimated = 0;          ///< executions that there are in all; 0: not known
+  double standard_error = 0;     ///< of the walks' estimate; 0 after one walk
   double seconds = 0;
   bool began_again = false;  ///< exact engine: waits in place met what they cannot judge, and so all waits have blocked
   std::uint32_t partner = no_event;  ///< the step that the failing one is not ordered with, where the engine knows it

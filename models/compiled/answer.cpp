@@ -42,14 +42,21 @@ namespace {
   return weakened.line == 0 ? "" : fmt::format(", with {} weakened to {}", place_of(weakened), to_string(weakened.to));
 }
 
+/// How many executions there are, as far as random walks tell.
+[[nodiscard]] std::string about(const search_result& r) {
+  constexpr double largest = 1e15;
+  if (!(r.estimated < largest)) return "more than 10^15";
+  if (r.walks == 1) return fmt::format("about {}", roughly(r.estimated));
+  return fmt::format("about {} (standard error {})", roughly(r.estimated), roughly(r.standard_error));
+}
+
 /// The word of the verdict, and what it covers. `left_out_more`: besides load buffering and what the word itself says.
 [[nodiscard]] std::string found_nothing(const search_result& r, const run_options& options, bool left_out_more) {
   const std::string with = changed(options.weakened);
   const unsigned bound = options.search.bound;
   if (r.how == coverage::sampled) {
-    constexpr double largest = 1e15;
-    return fmt::format("sampled{}: no failure in {} random walk{} through about {} executions", with, r.walks,
-                       r.walks == 1 ? "" : "s", r.estimated < largest ? roughly(r.estimated) : "more than 10^15");
+    return fmt::format("sampled{}: no failure in {} random walk{} through {} executions", with, r.walks,
+                       r.walks == 1 ? "" : "s", about(r));
   }
   if (r.how != coverage::bounded) {
     return fmt::format("{}{}: no execution that C++20 allows fails", left_out_more ? "bounded" : "exhaustive", with);

@@ -1,38 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Ways through the tree of all executions. Its inner nodes are events that can go on in several ways, its leaves the
-// executions. A search walks it in order; here is what a part of a search needs, a random walk, and how large the tree
+// executions. A search walks it in order; here is what a part of a search needs, random walks, and how large the tree
 // is by what was seen of it (Knuth: "Estimating the efficiency of backtrack programs", 1975).
 #include "exact_campaign.hpp"
 
 #include "exact_team.hpp"
+#include "exact_walk.hpp"
 
 namespace runq::model::exact {
-
-namespace {
-
-/// splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): the same everywhere.
-class random_numbers {
- public:
-  explicit random_numbers(std::uint64_t seed) : state_(seed) {}
-  /// From 0 up to `end`, without it.
-  [[nodiscard]] double below(double end) {
-    constexpr unsigned spare_bits = 11;
-    constexpr double unit = 1.0 / (std::uint64_t{1} << (64 - spare_bits));
-    return end * unit * static_cast<double>(next() >> spare_bits);
-  }
-
- private:
-  [[nodiscard]] std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  std::uint64_t state_;
-};
-
-}  // namespace
 
 void campaign::run() {
   start_ = std::chrono::steady_clock::now();
@@ -120,7 +95,7 @@ void campaign::explore_as_asked() {
 void campaign::begin_at_root() {
   auto root = std::make_unique<graph>();
   root->finds_variables = driver_.finds_variables();
-  pending_.begin_with(std::move(root));
+  pending_.begin_with({std::move(root), nullptr});
 }
 
 void campaign::explore(std::uint64_t graphs) {
@@ -231,31 +206,40 @@ void campaign::explore_shown() {
 
 // --- random walks ----------------------------------------------------------------------------------------------------
 
-/// From an execution to one of those that it has left for later, until one leaves none. What is met with probability p
-/// stands for 1/p executions.
 void campaign::walk_at_random() {
   random_numbers random(options_.seed);
   found_.result.how = coverage::sampled;
-  double sum = 0;
+  mean estimates;
   while (found_.result.walks != options_.walks && !found_.over) {
-    double stands_for = 1;
-    for (begin_at_root(); !pending_.empty();) {
-      pending_.newest().weight = 1;
-      const std::uint64_t complete = found_.result.executions;
-      const double left = 1 - explore_next();
-      if (found_.over) return;
-      if (found_.result.executions != complete) sum += stands_for;
-      if (pending_.empty()) break;
-      double drawn = random.below(left);
-      std::size_t next = 0;
-      for (; drawn >= pending_[next].weight && next + 1 != pending_.size(); ++next) {
-        drawn -= pending_[next].weight;
-      }
-      stands_for *= left / pending_[next].weight;
-      pending_.keep_only(next);
-    }
-    found_.result.estimated = sum / static_cast<double>(++found_.result.walks);
+    const double one = walk(random);
+    if (found_.over) return;
+    ++found_.result.walks;
+    estimates.add(one);
+    found_.result.estimated = estimates.value();
+    found_.result.standard_error = estimates.standard_error();
   }
+}
+
+/// From layer to layer. Returns for how many executions those stand that were met: right on average.
+double campaign::walk(random_numbers& random) {
+  double result = 0;
+  layer now;
+  begin_at_root();
+  now.add(pending_.set_aside_newest(), 1, random, pending_);
+  while (!now.empty()) {
+    layer after;
+    while (!now.empty()) {
+      auto [next, stands_for] = now.take();
+      pending_.begin_with(std::move(next));
+      const std::uint64_t complete = found_.result.executions;
+      explore_next();
+      if (found_.over) return result;
+      if (found_.result.executions != complete) result += stands_for;
+      while (!pending_.empty()) after.add(pending_.set_aside_newest(), stands_for, random, pending_);
+    }
+    now = std::move(after);
+  }
+  return result;
 }
 
 // --- limits, and how large it is -------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@
 
 namespace runq::model::exact {
 
+class random_numbers;
 class team;
 
 /// After a search by several processes: whether one process has to search again, to report the failure that was found.
@@ -67,6 +68,7 @@ class campaign {
   [[nodiscard]] bool explore_part(const way& to);
   void explore_shown();
   void walk_at_random();
+  [[nodiscard]] double walk(random_numbers& random);
 
   // exact_team_search.cpp
   void explore_together();

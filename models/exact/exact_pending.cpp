@@ -24,9 +24,9 @@ void pending_work::clear() noexcept {
   weight_done_ = 0;
 }
 
-void pending_work::begin_with(std::unique_ptr<graph> g) {
+void pending_work::begin_with(part p) {
   pending_.clear();
-  pending_.push_back({std::move(g), nullptr});
+  pending_.push_back(std::move(p));
 }
 
 void pending_work::keep_only(std::size_t which) {
@@ -37,6 +37,12 @@ void pending_work::keep_only(std::size_t which) {
 void pending_work::drop_oldest() {
   recycle(std::move(pending_.front().from));
   pending_.erase(pending_.begin());
+}
+
+pending_work::part pending_work::set_aside_newest() {
+  part result = std::move(pending_.back());
+  pending_.pop_back();
+  return result;
 }
 
 void pending_work::push(std::unique_ptr<graph> g, std::uint32_t stamp) {

@@ -17,6 +17,15 @@ using way = std::vector<std::uint32_t>;
 
 class pending_work {
  public:
+  struct turn {
+    std::shared_ptr<const turn> before;
+    std::uint32_t taken = 0;
+  };
+  struct part {
+    std::unique_ptr<graph> from;
+    std::shared_ptr<const turn> last;  ///< with keeps_ways: the last turn on the way there
+  };
+
   /// `keeps_ways`: way_here() and way_to_oldest() will be asked.
   explicit pending_work(bool keeps_ways) noexcept : keeps_ways_(keeps_ways) {}
 
@@ -33,10 +42,12 @@ class pending_work {
 
   /// Forgets what waits, and what was done.
   void clear() noexcept;
-  /// Makes `g` the only graph that waits.
-  void begin_with(std::unique_ptr<graph> g);
+  /// Makes `p` the only part that waits.
+  void begin_with(part p);
   void keep_only(std::size_t which);
   void drop_oldest();
+  /// The part that was left last: whoever takes it may begin with it later.
+  [[nodiscard]] part set_aside_newest();
   /// The running execution leaves `g` for later, at the event with that stamp.
   void push(std::unique_ptr<graph> g, std::uint32_t stamp);
   /// The graph that was pushed last: it is executed now.
@@ -52,14 +63,6 @@ class pending_work {
   void set_weight_done(double weight) noexcept { weight_done_ = weight; }
 
  private:
-  struct turn {
-    std::shared_ptr<const turn> before;
-    std::uint32_t taken = 0;
-  };
-  struct part {
-    std::unique_ptr<graph> from;
-    std::shared_ptr<const turn> last;  ///< with keeps_ways: the last turn on the way there
-  };
   [[nodiscard]] double share_weight(double rest);
   [[nodiscard]] static way way_of(const turn* last);
 

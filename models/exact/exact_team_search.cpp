@@ -54,7 +54,7 @@ void campaign::work(bool has_work) {
     std::unique_ptr<graph> next = pending_.new_graph();
     if (!team_->take(*next, has_work)) break;
     has_work = true;
-    pending_.begin_with(std::move(next));
+    pending_.begin_with({std::move(next), nullptr});
   }
   if (found_.over) team_->stop();
 }

@@ -76,6 +76,7 @@ json result_json(const search_result& r, source_index& sources) {
             {"spurious", r.spurious},
             {"walks", r.walks},
             {"estimated", r.estimated},
+            {"standard_error", r.standard_error},
             {"seconds", r.seconds},
             {"outcomes", r.outcomes},
             {"where", render_site(r.where, sources)}};

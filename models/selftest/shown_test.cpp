@@ -334,6 +334,7 @@ TEST(results, have_all_that_a_page_needs) {
   r.spurious = 13;
   r.walks = 14;
   r.estimated = 15;
+  r.standard_error = 16;
   r.partner = 0;
   r.knows_sources = r.buffers_loads = r.forbidden_by_cpp20 = true;
   r.stuck = {{1, 2, false, 0}, {0, -1, true, no_event}};
@@ -344,6 +345,7 @@ TEST(results, have_all_that_a_page_needs) {
     EXPECT_EQ(j[name], number) << name;
   }
   EXPECT_EQ(j["estimated"], 15.0);
+  EXPECT_EQ(j["standard_error"], 16.0);
   EXPECT_EQ(j["unordered"], 0);
   for (const char* const said : {"knows_sources", "load_buffering", "forbidden_by_cpp20"})
     EXPECT_EQ(j[said], true) << said;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // When a search is too large: how large it is thought to be, a bound on deviations, and random walks. Everything here
 // is deterministic: estimates depend on the events that were executed, not on the time that this took.
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "exact.hpp"
+#include "exact_walk.hpp"
 #include "reference/chase_lev_2013.hpp"
 #include "reference/go_runq.hpp"
 
@@ -118,6 +120,24 @@ TEST_F(walk, walks_tell_the_size_within_a_factor_of_2) {
   EXPECT_EQ(r.walks, 1'000U);
   EXPECT_GT(r.estimated, 9'157 / 2.0);
   EXPECT_LT(r.estimated, 9'157 * 2.0);
+  EXPECT_GT(r.standard_error, 0);
+  EXPECT_NEAR(r.estimated, 9'157, 3 * r.standard_error);
+}
+
+TEST_F(walk, one_walk_has_no_standard_error) {
+  EXPECT_EQ(search_go({.walks = 1, .seed = 7}).standard_error, 0);
+}
+
+TEST_F(walk, a_walk_keeps_a_graph_for_each_number_of_events) {
+  EXPECT_GT(search_go({.walks = 10, .seed = 7}).executions, 10 * 20U);  // a path has fewer
+}
+
+TEST(mean_of_walks, a_mean_knows_its_standard_error) {
+  exact::mean m;
+  EXPECT_EQ(m.standard_error(), 0);
+  for (const double x : {2.0, 4.0, 4.0, 6.0}) m.add(x);
+  EXPECT_DOUBLE_EQ(m.value(), 4);
+  EXPECT_DOUBLE_EQ(m.standard_error(), std::sqrt(8.0 / 3 / 4));
 }
 
 TEST_F(walk, the_same_seed_makes_the_same_walks) {

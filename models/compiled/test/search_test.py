@@ -125,7 +125,7 @@ class Alone(unittest.TestCase):
     def test_walks_estimate_the_size_and_are_no_proof(self):
         status, text, _ = run(counters(4), "--sample", "400", "--seed", "5")
         self.assertEqual(status, 0, text)
-        found = re.match(r"sampled: no failure in 400 random walks through about (\d+) executions; left out: .*what no walk "
+        found = re.match(r"sampled: no failure in 400 random walks through about (\d+) \(standard error \d+\) executions; left out: .*what no walk "
                          r"has met \(\d+ executions explored", text)
         self.assertIsNotNone(found, text)
         self.assertLess(int(found[1]), 2 * EXECUTIONS[4])
