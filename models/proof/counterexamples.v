@@ -12,12 +12,12 @@ Definition weakened (x : site) : site -> order := fun y => if site_eq y x then r
 (* Ring r belongs to thread r; two slots. *)
 Definition owner (r : nat) : nat := r.
 Definition after {A} (orders : site -> order) (look : state -> A) (todo : list (nat * action)) : option A :=
-  option_map look (run 4 orders owner initial todo).
+  option_map look (run (step 4 orders owner) initial todo).
 
 Lemma a_run_shows {A} orders (look : state -> A) todo a :
   after orders look todo = Some a -> exists s, reachable 4 orders owner s /\ look s = a.
 Proof.
-  unfold after. destruct (run 4 orders owner initial todo) as [s |] eqn:E; [| discriminate].
+  unfold after. destruct (run (step 4 orders owner) initial todo) as [s |] eqn:E; [| discriminate].
   intro H. injection H as H. exists s. split; [eapply run_reaches; [apply reachable_initial | exact E] | exact H].
 Qed.
 

@@ -11,13 +11,13 @@ Definition weakened (x : site) : site -> order := fun y => if site_eq y x then r
 
 (* Thread 0 is the owner. The first array has two slots; 1: the constructor makes it, 0: the first push. *)
 Definition after_from (first : nat) {A} (orders : site -> order) (look : state -> A) (todo : list (nat * action)) : option A :=
-  option_map look (run 2 orders 0 (initial first) todo).
+  option_map look (run (step 2 orders 0) (initial first) todo).
 Definition after {A} := @after_from 1 A.
 
 Lemma a_run_shows first {A} orders (look : state -> A) todo a :
   after_from first orders look todo = Some a -> exists s, reachable 2 first orders 0 s /\ look s = a.
 Proof.
-  unfold after_from. destruct (run 2 orders 0 (initial first) todo) as [s |] eqn:E; [| discriminate].
+  unfold after_from. destruct (run (step 2 orders 0) (initial first) todo) as [s |] eqn:E; [| discriminate].
   intro H. injection H as H. exists s. split; [eapply run_reaches; [apply reachable_initial | exact E] | exact H].
 Qed.
 

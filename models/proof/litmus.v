@@ -3,6 +3,7 @@
    exact engine shows and does not show. Allowed: by a run that is computed. Forbidden: by an invariant. *)
 Require Import Arith Lia Bool List.
 Require Import memory.
+Require Export runs.
 Import ListNotations.
 Open Scope list_scope.
 
@@ -50,9 +51,7 @@ Definition step (p : program) (s : state) (i at_ : nat) : option state :=
       end
   end.
 
-Inductive reachable (p : program) : state -> Prop :=
-| at_first : reachable p initial
-| then_step s i at_ s' : reachable p s -> step p s i at_ = Some s' -> reachable p s'.
+Notation reachable p := (runs.reachable initial (step p)).
 
 Definition finished (p : program) (threads : nat) (s : state) : Prop :=
   forall i, i < threads -> line s i = length (p i).
@@ -63,23 +62,13 @@ Definition allowed (p : program) (threads n : nat) (o : list nat) : Prop :=
 Definition forbidden (p : program) (threads n : nat) (o : list nat) : Prop :=
   forall s, reachable p s -> finished p threads s -> outcome n s <> o.
 
-Fixpoint run (p : program) (s : state) (todo : list (nat * nat)) : option state :=
-  match todo with
-  | [] => Some s
-  | (i, at_) :: rest => match step p s i at_ with Some s' => run p s' rest | None => None end
-  end.
-Lemma run_reaches p s todo s' : reachable p s -> run p s todo = Some s' -> reachable p s'.
-Proof.
-  revert s; induction todo as [| [i a] rest IH]; simpl; intros s R H; [inversion H; subst; assumption |].
-  destruct (step p s i a) eqn:E; [| discriminate]. eauto using then_step.
-Qed.
 Definition all_finished (p : program) threads s := forallb (fun i => line s i =? length (p i)) (seq 0 threads).
 Lemma a_run_allows p threads n o todo :
-  option_map (fun s => (all_finished p threads s, outcome n s)) (run p initial todo) = Some (true, o) ->
+  option_map (fun s => (all_finished p threads s, outcome n s)) (run (step p) initial todo) = Some (true, o) ->
   allowed p threads n o.
 Proof.
-  destruct (run p initial todo) as [s |] eqn:E; [| discriminate]. simpl. intro H. injection H as F O.
-  exists s. split; [eapply run_reaches; [apply at_first | exact E] |]. split; [| exact O].
+  destruct (run (step p) initial todo) as [s |] eqn:E; [| discriminate]. simpl. intro H. injection H as F O.
+  exists s. split; [eapply run_reaches; [apply reachable_initial | exact E] |]. split; [| exact O].
   intros i L. unfold all_finished in F. rewrite forallb_forall in F. apply Nat.eqb_eq. apply F. apply in_seq. lia.
 Qed.
 

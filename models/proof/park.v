@@ -2,6 +2,7 @@
 (* runq/protocol/park.hpp as a transition system: one program point per line that touches an atomic, and one per lock. *)
 Require Import Arith Lia Bool List.
 Require Import memory.
+Require Export runs.
 Import ListNotations.
 Open Scope list_scope.
 
@@ -265,20 +266,6 @@ Definition step (s : state) (i : nat) (a : action) : option state :=
       match points s i with At h => Some (to s i (join (views s i) (views s other)) (At h)) | _ => None end
   | Go at_ choice => go s i at_ choice
   end.
-
-Inductive reachable : state -> Prop :=
-| reachable_initial : reachable initial
-| reachable_step s i a s' : reachable s -> step s i a = Some s' -> reachable s'.
-
-(* A run that is written down. *)
-Fixpoint run (s : state) (todo : list (nat * action)) : option state :=
-  match todo with
-  | [] => Some s
-  | (i, a) :: rest => match step s i a with Some s' => run s' rest | None => None end
-  end.
-Lemma run_reaches s todo s' : reachable s -> run s todo = Some s' -> reachable s'.
-Proof.
-  revert s; induction todo as [| [i a] rest IH]; simpl; intros s R H; [inversion H; subst; assumption |].
-  destruct (step s i a) eqn:E; [| discriminate]. eauto using reachable_step.
-Qed.
 End machine.
+
+Notation reachable rules first processors := (runs.reachable (initial first processors) (step rules)).

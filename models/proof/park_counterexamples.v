@@ -18,7 +18,7 @@ Definition seen_at (p t : nat) (s : state) : option nat := option_map (@value lo
 Definition ends (p t : nat) (s : state) :=
   (seen_at p t s, seen_at p (S t) s, free s, counted s, map (points s) [0; 1; 2; 3; 4]).
 Definition after (rules : protocol) (idle p t : nat) (todo : list (nat * action)) :=
-  option_map (ends p t) (run rules (initial first idle) todo).
+  option_map (ends p t) (run (step rules) (initial first idle) todo).
 
 Definition calls (i : nat) (c : call) : list (nat * action) := [(i, Do c relaxed 1)].
 Definition goes (i : nat) (at_ : list nat) : list (nat * action) := map (fun t => (i, Go t 0)) at_.
@@ -110,10 +110,10 @@ Definition forgets_a_task (rules : protocol) : Prop :=
   exists processors s p t, reachable rules first processors s /\
     task s p t /\ p < places_looked_at rules /\ 0 < free s /\ forall i, ~ cares s p t i.
 Definition end_of (rules : protocol) (idle : nat) (todo : list (nat * action)) : state :=
-  match run rules (initial first idle) todo with Some s => s | None => initial first idle end.
+  match run (step rules) (initial first idle) todo with Some s => s | None => initial first idle end.
 Lemma the_end_is_reachable rules idle todo : reachable rules first idle (end_of rules idle todo).
 Proof.
-  unfold end_of. destruct (run rules (initial first idle) todo) eqn:E; [| apply reachable_initial].
+  unfold end_of. destruct (run (step rules) (initial first idle) todo) eqn:E; [| apply reachable_initial].
   eapply run_reaches; [apply reachable_initial | exact E].
 Qed.
 Ltac it_forgets idle todo :=

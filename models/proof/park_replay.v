@@ -3,7 +3,7 @@
    trace. A trace is accepted if each event is the machine's next line of its thread, with the same site, order, location, value
    and message; if as many processors are idle at each release of the lock as the engine says; and if it ends as the engine says. *)
 Require Import List Arith Bool.
-Require Import memory park park_header park_counterexamples.
+Require Import memory park park_header park_counterexamples traces.
 Import ListNotations.
 Open Scope list_scope.
 
@@ -60,10 +60,6 @@ Definition line_at (p : point) : line :=
   | At _ | IdleSpinning true | IdleFence true | Dozing _ => Nothing
   end.
 
-Definition order_eq : forall a b : order, {a = b} + {a <> b}.
-Proof. decide equality. Defined.
-Definition same {A} (eq : forall a b : A, {a = b} + {a <> b}) (a b : A) : bool := if eq a b then true else false.
-
 Section program.
 Variables places processors threads : nat.
 Variable first : nat -> home.
@@ -97,17 +93,7 @@ Definition take_event (s : state) (i : nat) (e : event) : option state :=
   if fits s i e
   then match one_step s i (action_of e) with Some s' => if fits_after s' e then Some s' else None | None => None end
   else None.
-Fixpoint follow (s : state) (t : trace) : option state :=
-  match t with
-  | [] => Some s
-  | (i, e) :: t => match take_event s i e with Some s' => follow s' t | None => None end
-  end.
-(* How many events of a trace fit: where to look when it is refused. *)
-Fixpoint follows (s : state) (t : trace) : nat :=
-  match t with
-  | [] => 0
-  | (i, e) :: t => match take_event s i e with Some s' => S (follows s' t) | None => 0 end
-  end.
+Notation follow := (traces.follow take_event).
 
 (* What the engine says of the end: how many machines are counted, how many processors are idle, if it does, and the newest message of
    each place, with its value. *)
@@ -128,37 +114,26 @@ Definition is_a_run (g : trace * results) : Prop :=
             (forall i, i < threads -> exists h, points s i = At h) /\
             length (counted s) = spinning (snd g) /\ (forall n, idle (snd g) = Some n -> free s = n).
 
-Lemma follow_reaches t : forall s s', reachable s -> follow s t = Some s' -> reachable s'.
+Lemma events_reach s i e s' : reachable s -> take_event s i e = Some s' -> reachable s'.
 Proof.
-  induction t as [| [i e] t IH]; cbn [follow]; intros s s' R H; [inversion H; subst; assumption |].
-  unfold take_event in H. destruct (fits s i e); [| discriminate].
+  unfold take_event. intros R H. destruct (fits s i e); [| discriminate].
   destruct (one_step s i (action_of e)) eqn:E; [| discriminate]. destruct (fits_after s0 e); [| discriminate].
-  eapply IH; [| exact H]. eauto using reachable_step.
+  apply of_some in H as <-. eauto using reachable_step.
 Qed.
 
 Theorem an_accepted_graph_is_a_run g : accepted g = true -> is_a_run g.
 Proof.
   unfold accepted, is_a_run. destruct (follow initial (fst g)) as [s |] eqn:E; [| discriminate].
   unfold ends_with. intro H. apply andb_prop in H as [H _]. apply andb_prop in H as [H F]. apply andb_prop in H as [H C].
-  exists s. split; [reflexivity |]. split; [eapply follow_reaches; [apply reachable_initial | exact E] |].
+  exists s. split; [reflexivity |]. split; [eapply (follow_keeps _ _ events_reach); [apply reachable_initial | exact E] |].
   split; [| split; [apply Nat.eqb_eq; assumption | intros n E'; rewrite E' in F; apply Nat.eqb_eq; exact F]].
   intros i Hi. rewrite forallb_forall in H. specialize (H i). rewrite in_seq in H.
   destruct (points s i) as [h | | | | | | | | | | | | | | | | | | | | | | | |]; try (discriminate H; auto with arith). exists h. reflexivity.
 Qed.
 Theorem accepted_graphs_are_runs gs : forallb accepted gs = true -> Forall is_a_run gs.
-Proof.
-  intro H. rewrite forallb_forall in H. apply Forall_forall. intros g Hin. auto using an_accepted_graph_is_a_run.
-Qed.
+Proof. exact (all_are _ _ an_accepted_graph_is_a_run gs). Qed.
 
 (* ---- Traces that must be refused ---- *)
-
-(* Every trace that comes of another by a change of one event, where `change` says what the event becomes. *)
-Fixpoint changes (change : event -> option (list event)) (t : trace) : list trace :=
-  match t with
-  | [] => []
-  | (i, e) :: t =>
-      match change e with Some es => [map (pair i) es ++ t] | None => [] end ++ map (cons (i, e)) (changes change t)
-  end.
 
 Definition another_value (e : event) : option (list event) :=
   match e with
@@ -186,8 +161,6 @@ Definition left_out (e : event) : option (list event) := match e with Calls _ | 
 (* A last look that finds a task does not. *)
 Definition does_not_find (e : event) : option (list event) := match e with Looks p 1 _ => Some [Looks p 0 0] | _ => None end.
 
-Definition changed_traces (change : event -> option (list event)) (gs : list (trace * results)) : list (trace * results) :=
-  flat_map (fun g => map (fun t => (t, snd g)) (changes change (fst g))) gs.
 (* One more machine is counted. *)
 Definition changed_results (gs : list (trace * results)) : list (trace * results) :=
   map (fun g => (fst g, Results (S (spinning (snd g))) (idle (snd g)) (newest (snd g)))) gs.
@@ -195,11 +168,6 @@ Definition all_changes (gs : list (trace * results)) : list (list (trace * resul
   [changed_traces another_value gs; changed_traces another_order gs; changed_traces left_out gs;
    changed_traces does_not_find gs; changed_results gs].
 Definition refused (g : trace * results) : bool := negb (accepted g).
-
-(* park_replay.py reads this: of each graph that is refused, its number, and how many events fit. *)
-Fixpoint refusals (from : nat) (gs : list (trace * results)) : list (nat * nat) :=
-  match gs with
-  | [] => []
-  | g :: gs => (if accepted g then [] else [(from, follows initial (fst g))]) ++ refusals (S from) gs
-  end.
+(* park_replay.py reads this. *)
+Definition refusals := traces.refusals take_event initial accepted.
 End program.

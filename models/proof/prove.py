@@ -13,7 +13,7 @@ from failing import fail
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The order matters: each file uses those before it.
-FILES = ["memory", "litmus", "ring", "invariant", "theorems", "sizes", "wrap", "header", "counterexamples", "replay"]
+FILES = ["memory", "runs", "traces", "litmus", "ring", "invariant", "theorems", "sizes", "wrap", "header", "counterexamples", "replay"]
 FILES += ["fence_litmus", "deque", "deque_invariant", "deque_theorems", "deque_answers"]
 FILES += ["deque_arrays", "deque_header", "deque_counterexamples", "deque_replay"]
 FILES += ["park", "park_theorems", "park_request", "park_count", "park_care", "park_header", "park_counterexamples", "park_replay"]

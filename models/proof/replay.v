@@ -4,7 +4,7 @@
    is the machine's next line of its thread, with the same site, order, location and value, and if the tasks that the
    threads took and ran in the end are those of the machine's claims. *)
 Require Import List Arith Bool.
-Require Import memory ring invariant theorems header counterexamples.
+Require Import memory ring invariant theorems header counterexamples traces.
 Import ListNotations.
 Open Scope list_scope.
 
@@ -24,10 +24,6 @@ Definition action_of (e : event) : action :=
   | Loads _ _ _ _ at_ | Stores _ _ _ _ at_ | Wins _ _ _ _ _ at_ => Go at_ false
   | Fails _ _ _ _ at_ => Go at_ true
   end.
-
-Definition order_eq : forall a b : order, {a = b} + {a <> b}.
-Proof. decide equality. Defined.
-Definition same {A} (eq : forall a b : A, {a = b} + {a <> b}) (a b : A) : bool := if eq a b then true else false.
 
 Section program.
 Variables capacity threads : nat. (* thread i owns ring i: `owner` of counterexamples.v *)
@@ -60,17 +56,7 @@ Fixpoint settle (steps : nat) (s : state) (i : nat) : state :=
 
 Definition take_event (s : state) (i : nat) (e : event) : option state :=
   if fits s i e then option_map (fun s' => settle 3 s' i) (one_step s i (action_of e)) else None.
-Fixpoint follow (s : state) (t : trace) : option state :=
-  match t with
-  | [] => Some s
-  | (i, e) :: t => match take_event s i e with Some s' => follow s' t | None => None end
-  end.
-(* How many events of a trace fit: where to look when it is refused. *)
-Fixpoint follows (s : state) (t : trace) : nat :=
-  match t with
-  | [] => 0
-  | (i, e) :: t => match take_event s i e with Some s' => S (follows s' t) | None => 0 end
-  end.
+Notation follow := (traces.follow take_event).
 
 (* What a claimer runs: all that it took, but for steal_half_into, which publishes all but the newest. *)
 Definition runs (c : claim) : list nat :=
@@ -104,38 +90,27 @@ Proof.
   destruct (code capacity (head_seen s) (points s i)); try assumption.
   destruct (one_step s i (Go 0 false)) eqn:E; [| assumption]. eauto using reachable_step.
 Qed.
-Lemma follow_reaches t : forall s s', reachable capacity header owner s -> follow s t = Some s' -> reachable capacity header owner s'.
+Lemma events_reach s i e s' : reachable capacity header owner s -> take_event s i e = Some s' -> reachable capacity header owner s'.
 Proof.
-  induction t as [| [i e] t IH]; cbn [follow]; intros s s' R H; [inversion H; subst; assumption |].
-  unfold take_event in H. destruct (fits s i e); [| discriminate].
+  unfold take_event. intros R H. destruct (fits s i e); [| discriminate].
   destruct (one_step s i (action_of e)) eqn:E; [| discriminate]; cbn [option_map] in H.
-  eapply IH; [| exact H]. apply settle_reaches. eauto using reachable_step.
+  apply of_some in H as <-. apply settle_reaches. eauto using reachable_step.
 Qed.
 
 Theorem an_accepted_graph_is_a_run g : accepted g = true -> is_a_run g.
 Proof.
   unfold accepted, is_a_run. destruct (follow initial (fst g)) as [s |] eqn:E; [| discriminate].
   intro H. apply andb_prop in H as [Hended Hsame]. exists s. split; [reflexivity |]. split; [| split].
-  - eapply follow_reaches; [apply reachable_initial | exact E].
+  - eapply (follow_keeps _ _ events_reach); [apply reachable_initial | exact E].
   - unfold same in Hsame. destruct (results_eq (results_of s) (snd g)); [assumption | discriminate].
   - intros i Hi. unfold ended in Hended. rewrite forallb_forall in Hended.
     specialize (Hended i). rewrite in_seq in Hended. apply andb_prop in Hended; [| split; auto with arith].
     destruct Hended as [Hidle Hempty]. destruct (points s i); try discriminate. destruct (contents s i); try discriminate. auto.
 Qed.
 Theorem accepted_graphs_are_runs gs : forallb accepted gs = true -> Forall is_a_run gs.
-Proof.
-  intro H. rewrite forallb_forall in H. apply Forall_forall. intros g Hin. auto using an_accepted_graph_is_a_run.
-Qed.
+Proof. exact (all_are _ _ an_accepted_graph_is_a_run gs). Qed.
 
 (* ---- Traces that must be refused ---- *)
-
-(* Every trace that comes of another by a change of one event, where `change` says what the event becomes. *)
-Fixpoint changes (change : event -> option (list event)) (t : trace) : list trace :=
-  match t with
-  | [] => []
-  | (i, e) :: t =>
-      match change e with Some es => [map (pair i) es ++ t] | None => [] end ++ map (cons (i, e)) (changes change t)
-  end.
 
 Definition another_value (e : event) : option (list event) :=
   match e with
@@ -159,8 +134,6 @@ Definition left_out (e : event) : option (list event) :=
 Definition slot_before_the_push (e : event) : option (list event) :=
   match e with Loads x o (Slot r i) v 1 => Some [Loads x o (Slot r i) 0 0] | _ => None end.
 
-Definition changed_traces (change : event -> option (list event)) (gs : list (trace * results)) : list (trace * results) :=
-  flat_map (fun g => map (fun t => (t, snd g)) (changes change (fst g))) gs.
 (* One more task that was run. *)
 Definition changed_results (gs : list (trace * results)) : list (trace * results) :=
   map (fun g => (fst g, match snd g with (ran :: others) :: rings => ((ran ++ [1]) :: others) :: rings | none => none end)) gs.
@@ -168,11 +141,6 @@ Definition all_changes (gs : list (trace * results)) : list (list (trace * resul
   [changed_traces another_value gs; changed_traces another_order gs; changed_traces left_out gs;
    changed_traces slot_before_the_push gs; changed_results gs].
 Definition refused (g : trace * results) : bool := negb (accepted g).
-
-(* replay.py reads this: of each graph that is refused, its number, and how many events fit. *)
-Fixpoint refusals (from : nat) (gs : list (trace * results)) : list (nat * nat) :=
-  match gs with
-  | [] => []
-  | g :: gs => (if accepted g then [] else [(from, follows initial (fst g))]) ++ refusals (S from) gs
-  end.
+(* replay.py reads this. *)
+Definition refusals := traces.refusals take_event initial accepted.
 End program.

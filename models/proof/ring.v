@@ -2,6 +2,7 @@
 (* runq/ring.hpp as a transition system: one program point per line that touches memory. *)
 Require Import Arith Lia Bool List String.
 Require Import memory.
+Require Export runs.
 Import ListNotations.
 Open Scope list_scope.
 
@@ -294,20 +295,6 @@ Definition step (s : state) (i : nat) (a : action) : option state :=
             end
       end
   end.
-
-Inductive reachable : state -> Prop :=
-| reachable_initial : reachable initial
-| reachable_step s i a s' : reachable s -> step s i a = Some s' -> reachable s'.
-
-(* A run that is written down. *)
-Fixpoint run (s : state) (todo : list (nat * action)) : option state :=
-  match todo with
-  | [] => Some s
-  | (i, a) :: rest => match step s i a with Some s' => run s' rest | None => None end
-  end.
-Lemma run_reaches s todo s' : reachable s -> run s todo = Some s' -> reachable s'.
-Proof.
-  revert s; induction todo as [| [i a] rest IH]; simpl; intros s R H; [inversion H; subst; assumption |].
-  destruct (step s i a) eqn:E; [| discriminate]. eauto using reachable_step.
-Qed.
 End machine.
+
+Notation reachable capacity orders owner := (runs.reachable initial (step capacity orders owner)).
