@@ -51,6 +51,8 @@ OPTION("--check-duplicates", "", "", flag(search.check_duplicates), "a test of t
 TOOL_OPTION("--compile-commands", "FILE", "the name of a file", , "compile each source with its flags in this compilation database, compile_commands.json; a source that is no file here is the one of the database whose path ends so; others get the flags of the first source that is there")
 COMMAND_OPTION("--editor", "", "", flag(to_.for_editors), "print each failure also as FILE:LINE:COLUMN: error: TEXT, for editors")
 TOOL_OPTION("--compile-only", "PROGRAM", "the name of a file", , "write the program there, and check nothing; it checks itself when it is run")
+TOOL_OPTION("--cache", "DIR", "the name of a folder", , "keep verdicts in DIR, and tell them again, rather than search again, while program, checker and options are the same")
+TOOL_OPTION("--no-cache", "", "", , "search, whatever --cache before it says")
 TOOL_OPTION("--help", "", "", , "this text")
 INTERNAL_OPTION("--executed", "FILE", "the name of a file", text(to_.executed_file), "list the executed operations in FILE")
 INTERNAL_OPTION("--without-assertions", "", "", flag(to_.without_assertions), "the program has assertions, and is compiled without them")

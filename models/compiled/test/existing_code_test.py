@@ -378,5 +378,124 @@ class ResultsForTools(Checked):
         self.assertNotIn("so far", self.check(SEVERAL, "--", "-DRIGHT", status=0))
 
 
+class Cache(Checked):
+    PROGRAM = """#include <atomic>
+#include <cassert>
+#include <thread>
+#include "order.hpp"
+int data;
+std::atomic<bool> ready{false};
+int main() {
+  std::thread writer([] {
+    data = 42;
+    ready.store(true, ORDER);
+  });
+  if (ready.load(std::memory_order::acquire)) assert(data == 42);
+  writer.join();
+}
+"""
+    AGAIN = r"(?m)^unchanged since \d{4}-\d\d-\d\d \d\d:\d\d UTC: not searched again; --no-cache searches$"
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.file("program.cpp", self.PROGRAM)
+        self.order("release")
+        self.cache = self.file("cache")
+
+    def order(self, name):
+        self.file("order.hpp", f"#define ORDER std::memory_order::{name}\n")
+
+    def cached(self, *arguments, status=0):
+        # The compiler of the other tests does not look at what is in a source.
+        return self.check("--compiler", "g++", "--cache", self.cache, *arguments, status=status)
+
+    def searched(self, *arguments, status=0):
+        text = self.cached(*arguments, status=status)
+        self.assertNotIn("not searched again", text)
+        return text
+
+    def told_again(self, *arguments, status=0):
+        text = self.cached(*arguments, status=status)
+        self.assertRegex(text, self.AGAIN)
+        return re.sub(self.AGAIN + "\n", "", text)
+
+    def test_an_unchanged_program_is_not_searched_again(self):
+        first = self.searched(self.program)
+        self.assertEqual(first, self.told_again(self.program))
+        # It is the folder that tells it, unless that is switched off.
+        (kept,) = os.listdir(self.cache)
+        with open(os.path.join(self.cache, kept, "printed"), "w", encoding="utf-8") as printed:
+            printed.write("of the cache\n")
+        self.assertEqual("of the cache\n", self.told_again(self.program))
+        self.assertRegex(self.searched("--no-cache", self.program), "^exhaustive: ")
+
+    def test_a_changed_header_flag_option_or_list_is_searched(self):
+        self.searched(self.program)
+        self.order("relaxed")
+        failed = self.searched(self.program, status=1)
+        self.assertEqual(failed, self.told_again(self.program, status=1))
+        self.order("release")
+        self.told_again(self.program)
+        self.searched("--bound", "1", self.program)
+        self.searched(self.program, "--", "-DMORE")
+        listed = self.file("races", "race:a.cpp:1 one reason\n")
+        self.assertIn("not met: race:a.cpp:1", self.searched("--accept-from", listed, self.program))
+        self.file("races", "race:a.cpp:2 another\n")
+        self.assertIn("not met: race:a.cpp:2", self.searched("--accept-from", listed, self.program))
+
+    def test_what_reports_and_coverage_say_comes_again(self):
+        self.order("relaxed")
+        self.assertEqual(self.searched("--coverage", self.program, status=1), self.told_again("--coverage", self.program, status=1))
+        names = {"--json": "a.json", "--sarif": "a.sarif", "--junit": "a.xml", "--html": "pages"}
+        options = [word for option, name in names.items() for word in (option, self.file(name))]
+        self.searched(*options, self.program, status=1)
+        written = {}
+        for name in names.values():
+            path = self.file(name)
+            first = os.path.join(path, "index.html") if os.path.isdir(path) else path
+            with open(first, encoding="utf-8") as text:
+                written[first] = text.read()
+            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        self.told_again(*options, self.program, status=1)
+        for path, expected in written.items():
+            with open(path, encoding="utf-8") as text:
+                self.assertEqual(text.read(), expected)
+
+    def test_what_may_depend_on_more_is_searched_each_time(self):
+        asks = self.file("asks.cpp", "#include <cstdlib>\nint main() { return getenv(\"NONE\") != nullptr; }\n")
+        reads = self.file("reads.cpp", "#include <fstream>\n" + 'int main() { std::ifstream in("' + self.file("input") + '"); '
+                          "return in.get() == '1'; }\n")
+        self.file("input", "0")
+        for _ in range(2):
+            self.assertIn("not kept in the cache: the program calls or reads getenv", self.searched(asks))
+            self.assertIn("not kept in the cache: code that is not seen", self.searched(reads))
+        self.file("input", "1")
+        self.searched(reads, status=1)
+        # Without a verdict there is nothing to keep.
+        for _ in range(2):
+            self.searched("--max-executions", "1", self.program, status=2)
+        self.assertEqual(os.listdir(self.cache), [])
+
+    def test_a_cache_has_a_limit_and_keeps_what_was_needed_last(self):
+        self.searched(self.program)
+        (first,) = os.listdir(self.cache)
+        os.utime(self.file("cache/" + first), (1, 1))
+        self.file("cache/of-somebody-else", "")
+        names = [f"{number:064x}" for number in range(999)]
+        for age, name in enumerate(names):
+            path = self.file("cache/" + name)
+            os.mkdir(path)
+            os.utime(path, (1e9 - age, 1e9 - age))
+        self.told_again(self.program)
+        self.searched("--bound", "1", self.program)
+        kept = set(os.listdir(self.cache))
+        self.assertEqual(len(kept), 1001)
+        self.assertLessEqual({first, "of-somebody-else"}, kept)
+        self.assertEqual(set(names) - kept, {names[-1]})
+
+    def test_a_cache_that_cannot_be_written_is_an_error(self):
+        self.assertIn("--cache: there is no folder", self.check("--cache", os.path.join(self.program, "in"), self.program, status=2))
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=1)
