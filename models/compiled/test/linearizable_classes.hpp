@@ -2,7 +2,9 @@
 // Classes that are linearizable, and twins that are not. Programs that the test prints include this, too.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <mutex>
 #include <optional>
 
@@ -109,6 +111,33 @@ class watched_stack {
  private:
   treiber_stack<true> inside_;
   std::atomic<int> watchers_{0};
+};
+
+/// Unless it is `Atomic`, of two elements that are pushed at the same time one may be lost.
+template <bool Atomic>
+class locked_stack {
+ public:
+  bool push(int value) {
+    std::unique_lock lock(mutex_);
+    const std::size_t size = size_;
+    if (!Atomic) {
+      lock.unlock();
+      lock.lock();
+    }
+    values_[size] = value;
+    size_ = size + 1;
+    return true;
+  }
+  std::optional<int> pop() {
+    const std::lock_guard lock(mutex_);
+    if (size_ == 0) return {};
+    return values_[--size_];
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t size_ = 0;
+  std::array<int, 8> values_{};
 };
 
 /// Its pop_back() takes from the wrong end.

@@ -78,6 +78,7 @@ struct linearizable_options {
   unsigned calls = 2;      ///< of a thread, at most
   unsigned jobs = 1;       ///< programs that are checked at the same time, each in its own process
   bool quiescent = false;  ///< quiescent consistency is enough
+  bool drain = true;       ///< after the threads, an operation without arguments takes until it answers nothing
   bool progress = false;   ///< prints once a second on stderr how far it is
   check_options each;      ///< of one program
 };
@@ -261,7 +262,7 @@ class operation_roles {
 
 namespace detail {
 
-enum class outcome : std::uint8_t { done, waits, not_allowed };
+enum class outcome : std::uint8_t { done, answers_nothing, waits, not_allowed };
 
 /// The arguments of an operation: a choice among all their combinations, and the number of the call, say which.
 template <class... Generators>
@@ -296,6 +297,17 @@ struct generated_arguments {
   }
 };
 
+/// Makes the call. False if its answer is nothing, as that of a pop that finds no element.
+template <class Call>
+bool is_something(Call&& call) {
+  if constexpr (optional_like<std::invoke_result_t<Call>>) {
+    return call().has_value();
+  } else {
+    static_cast<void>(call());
+    return true;
+  }
+}
+
 /// An operation of any class: what it takes is an object of that class, or a state of its specification.
 class any_operation : public operation_roles {
  public:
@@ -307,13 +319,18 @@ class any_operation : public operation_roles {
   std::string code;
   std::size_t choices;
   std::function<std::string(unsigned choice, int number)> arguments;
-  std::function<void(void* object, bool is_lock_free, unsigned choice, int number)> make_call;
+  std::function<bool(void* object, bool is_lock_free, unsigned choice, int number)> make_call;
   std::function<outcome(void* state, unsigned choice, int number)> play;  ///< if the specification has states
+  bool may_take = false;  ///< without arguments, it answers something or nothing
 
   [[nodiscard]] const std::string& role() const { return role_; }
   [[nodiscard]] const std::string& not_by() const { return beside_; }
   [[nodiscard]] bool is_lock_free() const { return is_lock_free_; }
-  void call(void* object, unsigned choice, int number) const { make_call(object, is_lock_free(), choice, number); }
+  /// Whether the answer is something, and not nothing.
+  bool call(void* object, unsigned choice, int number) const {
+    return make_call(object, is_lock_free(), choice, number);
+  }
+  bool take(void* object) const { return make_call(object, false, 0, 0); }
 };
 
 /// All of linearizable_by that does not depend on the class, so that a source compiles it once.
@@ -336,6 +353,7 @@ class generated_check {
       found.text_ = "no verdict: there is no program: no operation, no thread, or all are left out\n";
       return found;
     }
+    drain_ = find_drain();
     const std::string words = words_of(options.each);
     series run{*this, all, found, series_progress(options.progress), {}, true};
     const runq_check_series asked{[](void* context, std::size_t number) {
@@ -377,6 +395,8 @@ class generated_check {
     run_thread(p, 0, object);
     for (std::size_t t = 1; t < p.size(); ++t) others[t].join();
     for (const any_operation& o : after_) o.call(object, 0, 0);
+    for (unsigned left = most_taken(p); left != 0 && drain_->take(object); --left) {
+    }
   }
 
   std::vector<any_operation> operations_;
@@ -456,10 +476,11 @@ class generated_check {
           found.passed_, all.size(), self.options.threads, self.options.calls,
           static_cast<unsigned long long>(found.executions_), seconds, found.generation_seconds_, share,
           found.search_seconds_);
-      const std::string also =
-          found.left_out_ == 0 ? ""
-                               : "; " + std::to_string(found.left_out_) +
-                                     " programs left out, which by the specification wait for ever or are not allowed";
+      std::string also = found.left_out_ == 0
+                             ? ""
+                             : "; " + std::to_string(found.left_out_) +
+                                   " programs left out, which by the specification wait for ever or are not allowed";
+      if (self.drain_ != nullptr) also += "; in the end " + self.drain_->name + "() empties the object";
       if (found.status_ == 1) {
         found.text_ = "FAIL: " + found.failure_ + ": the smallest program that fails, after " + size.data() + also +
                       ":\n\n" + found.program_ + "\n" + found.text_;
@@ -499,6 +520,41 @@ class generated_check {
              !comes_to_end(p, initial.get(), std::vector<std::size_t>(p.size()));
     });
     return all;
+  }
+
+  /// What takes the elements that are left: an operation that answers nothing in the end, and, by the specification,
+  /// never waits. Null if there is none, or if options.drain is off.
+  [[nodiscard]] const any_operation* find_drain() const {
+    const auto found = std::find_if(operations_.begin(), operations_.end(),
+                                    [this](const any_operation& o) { return o.may_take && empties(o); });
+    return options.drain && found != operations_.end() ? &*found : nullptr;
+  }
+  /// By the specification, after one call of each operation that may put something in.
+  [[nodiscard]] bool empties(const any_operation& taking) const {
+    const std::shared_ptr<void> state = new_state();
+    if (state == nullptr) return true;
+    const auto play = [&](const any_operation& o, int number) {
+      playing = {1, 0, 1};
+      return o.play(state.get(), 0, number);
+    };
+    int number = 0;
+    for (const auto* calls : {&before_, &operations_}) {
+      for (const any_operation& o : *calls) {
+        ++number;
+        if (!o.may_take) static_cast<void>(play(o, number));
+      }
+    }
+    outcome last = outcome::done;
+    for (unsigned left = most_drained; left != 0 && last == outcome::done; --left) last = play(taking, 0);
+    return last == outcome::answers_nothing;
+  }
+  /// So that all calls fit into a history.
+  [[nodiscard]] unsigned most_taken(const generated_program& p) const {
+    constexpr std::size_t most_calls = 64;
+    std::size_t calls = before_.size() + after_.size();
+    for (const generated_thread& t : p) calls += t.size();
+    if (drain_ == nullptr || calls >= most_calls) return 0;
+    return static_cast<unsigned>(std::min<std::size_t>(most_drained, most_calls - calls));
   }
 
   [[nodiscard]] static bool makes(const std::vector<any_operation>& operations, const generated_thread& t,
@@ -564,7 +620,8 @@ class generated_check {
   [[nodiscard]] bool play_around(const std::vector<any_operation>& calls, void* state, int number) const {
     for (const any_operation& o : calls) {
       playing = {1, 0, 1};
-      if (o.play(state, 0, ++number) != outcome::done) return false;
+      const outcome ends = o.play(state, 0, ++number);
+      if (ends != outcome::done && ends != outcome::answers_nothing) return false;
     }
     return true;
   }
@@ -613,6 +670,10 @@ class generated_check {
     text += print_calls(p, 0, "  ");
     for (std::size_t t = 1; t < p.size(); ++t) text += "  t" + std::to_string(t) + ".join();\n";
     for (const any_operation& o : after_) text += "  " + print_call(o, 0, 0) + "\n";
+    if (const unsigned most = most_taken(p); most != 0) {
+      text += "  for (int left = " + std::to_string(most) + "; left != 0 && object.call(\"" + drain_->name +
+              "\", call_" + drain_->name + ").has_value(); --left) {\n  }\n";
+    }
     text +=
         options.quiescent ? "  object.require_quiescently_consistent();\n}\n" : "  object.require_linearizable();\n}\n";
     return text;
@@ -630,8 +691,11 @@ class generated_check {
            o.name + o.arguments(choice, number) + ");";
   }
 
+  static constexpr unsigned most_drained = 32;
+
   std::string made_by_;
   std::string specified_by_;
+  const any_operation* drain_ = nullptr;  ///< of operations_
 };
 
 }  // namespace detail
@@ -704,26 +768,32 @@ class linearizable_by : public detail::generated_check {
                             [values](unsigned choice, int number) { return values.text(choice, number); });
     o.make_call = [values, called = o.name](void* to, bool is_lock_free, unsigned choice, int number) {
       object& made = *static_cast<object*>(to);
-      std::apply(
+      return std::apply(
           [&](auto... arguments) {
-            if (is_lock_free) {
-              static_cast<void>(made.lock_free_call(called.c_str(), Op{}, arguments...));
-            } else {
-              static_cast<void>(made.call(called.c_str(), Op{}, arguments...));
-            }
+            return detail::is_something([&] {
+              return is_lock_free ? made.lock_free_call(called.c_str(), Op{}, arguments...)
+                                  : made.call(called.c_str(), Op{}, arguments...);
+            });
           },
           values(choice, number));
     };
+    // Of a specification whose states are not known, any call may wait; without one, none does.
+    if constexpr (sizeof...(Generators) == 0 && (plays || !has_specification)) {
+      o.may_take = detail::optional_like<std::invoke_result_t<Op, std::invoke_result_t<Make>&>>;
+    }
     if constexpr (plays) {
       o.play = [values](void* to, unsigned choice, int number) {
         specification& state = *static_cast<specification*>(to);
         try {
-          std::apply([&](auto... arguments) { static_cast<void>(std::invoke(Op{}, state, arguments...)); },
-                     values(choice, number));
+          const bool answers = std::apply(
+              [&](auto... arguments) {
+                return detail::is_something([&] { return std::invoke(Op{}, state, arguments...); });
+              },
+              values(choice, number));
+          return answers ? detail::outcome::done : detail::outcome::answers_nothing;
         } catch (const detail::no_place& why) {
           return why.is_allowed ? detail::outcome::waits : detail::outcome::not_allowed;
         }
-        return detail::outcome::done;
       };
     }
     return o;
