@@ -10,11 +10,11 @@ def run(command, **more):
                           check=False, **more)
 
 
-def compile_checked(tool, compiler, program, sources, flags, threads=0):
+def compile_checked(tool, compiler, program, sources, flags, threads=0, options=()):
     """`tool` is runq-check; `program` the file that it makes, for up to so many threads, or as many as there are without
-    that option. The status is not 0 if the sources do not compile."""
+    that option, to be checked with these options. The status is not 0 if the sources do not compile."""
     up_to = ["--threads", threads] if threads else []
-    return run([tool, "--compiler", compiler, *up_to, "--compile-only", program, *sources, "--", *flags])
+    return run([tool, "--compiler", compiler, *up_to, *options, "--compile-only", program, *sources, "--", *flags])
 
 
 def run_checked(program, options, **more):

@@ -13,9 +13,13 @@ void program_memory::begin_execution() {
   object_call_ = {};
 }
 
-/// A loop that waits may leave the same value there in every round: only a different value is an effect.
+/// A loop that waits may leave the same value there in every round: only a different value is an effect. On the own
+/// stack it matters where accesses count as relaxed: what is written replaces a variable.
 void program_memory::access_expected(const void* at, std::size_t size, expected_access how, const void* code) {
-  if (now_.on_own_stack(at)) return;
+  if (now_.on_own_stack(at)) {
+    if (has_atomics(at, size)) access_plainly(at, size, how != expected_access::read, code);
+    return;
+  }
   if (how == expected_access::changed) now_.note_effect();
   access_plainly(at, size, how != expected_access::read, code);
 }
@@ -42,6 +46,14 @@ void program_memory::access_parts(const void* at, std::size_t size, bool is_writ
     }
     part += count;
   }
+}
+
+bool program_memory::has_atomics(const void* at, std::size_t size) {
+  const auto* const begin = static_cast<const std::byte*>(at);
+  for (const std::byte* part = begin - offset_in_granule(at); part < begin + size; part += granule_bytes) {
+    if (shadow_.of(part).has_atomics()) return true;
+  }
+  return false;
 }
 
 /// There are other accesses to the granule, or atomic variables in it.

@@ -137,6 +137,8 @@ class program_memory {
     const plain_access a{code_.step_here(code), bytes, is_write};
     if (g.has_atomics() || !g.notes_quickly(a)) access_shared(g, part, a);
   }
+  /// Whether an atomic variable lives in these bytes, or beside them.
+  [[nodiscard]] bool has_atomics(const void* at, std::size_t size);
   void access_shared(granule& g, const void* part, const plain_access& a);
   void require_own_stack(granule& g, const void* part, const plain_access& a);
   void require_no_variable(const granule& g, const void* part, byte_mask bytes);

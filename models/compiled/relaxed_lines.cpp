@@ -100,8 +100,8 @@ void access(const caller_state* caller, const void* at, std::size_t size, bool i
   if (!this_process.in_program) return;
   const checker_scope scope;
   session& s = current_session();
-  if (s.relaxed().performs(caller, at, size, is_write, is_volatile, code)) return;
   if (s.code().executed().is_recording()) s.code().executed().note(code);
+  if (s.relaxed().performs(caller, at, size, is_write, is_volatile, code)) return;
   s.memory().access(at, size, is_write, code);
 }
 

@@ -139,7 +139,8 @@ def check(tool, compiler, report, home, checkout, version):
             (ours / name).write_text(text, encoding="utf-8")
         sources = [home / report.test, *(theirs / name for name in report.sources)]
         includes = [f"-I{theirs / name}" for name in report.include]
-        made = compile_checked(tool, compiler, program, sources, [f"-I{ours}", *includes, "-w", *flags])
+        made = compile_checked(tool, compiler, program, sources, [f"-I{ours}", *includes, "-w", *flags],
+                               options=report.options)
         if made.returncode != 0:
             raise Refused(f"does not compile:\n{made.stderr}")
         ran = run_checked(program, report.options)

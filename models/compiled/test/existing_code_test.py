@@ -16,7 +16,7 @@ import kept_compiler
 TOOL = sys.argv.pop(1)
 SPACED_TOOL = sys.argv.pop(1)
 PROGRAMS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "existing")
-ACCEPTED, SEVERAL, VOLATILE = (os.path.join(PROGRAMS, name) for name in ("accepted.cpp", "several.cpp", "volatile.c"))
+ACCEPTED, SEVERAL, VOLATILE, HALVES = (os.path.join(PROGRAMS, name) for name in ("accepted.cpp", "several.cpp", "volatile.c", "halves.c"))
 COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
 
 
@@ -113,6 +113,14 @@ class PlainAsRelaxed(Checked):
     def test_a_line_without_a_plain_access_is_named(self):
         printed = self.check("--plain-as-relaxed", "accepted.cpp:1", ACCEPTED, status=1)
         self.assertIn("note: no plain access was executed at accepted.cpp:1", printed)
+
+    def test_what_a_failed_compare_exchange_has_seen_replaces_what_was_stored(self):
+        halves = [word for half in ("// one half", "// the other half") for word in ("--plain-as-relaxed", place(HALVES, half))]
+        for compiler in COMPILERS:
+            printed = self.check("--compiler", compiler, *halves, HALVES, "--", "-mcx16", status=0)
+            self.assertNotIn("not executed by this test", printed)
+            printed = self.check("--compiler", compiler, *halves, HALVES, "--", "-mcx16", "-DBLIND", status=1)
+            self.assertIn("assertion fails: last.object == 2 && last.counter == 2", printed)
 
     def test_volatile_variables_count_as_relaxed(self):
         for compiler in COMPILERS:

@@ -58,12 +58,12 @@ class Known(unittest.TestCase):
     def git(self, *words):
         subprocess.run(["git", "-C", self.checkout, *words], check=True)
 
-    def known(self, without=(), names=(), options=(), **changed):
+    def known(self, without=(), names=(), command=(), **changed):
         """Checks the report, with these keys left out and these values instead."""
         report = {key: value for key, value in (REPORT | changed).items() if key not in without}
         table = self.folder / "known.toml"
         table.write_text("[[report]]\n" + "".join(f"{k} = {v}\n" for k, v in report.items()), encoding="utf-8")
-        ran = subprocess.run([sys.executable, "-B", HERE.parent / "known.py", "--tool", TOOL, *options, table,
+        ran = subprocess.run([sys.executable, "-B", HERE.parent / "known.py", "--tool", TOOL, *command, table,
                               self.folder / "checkouts", *names], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              text=True, check=False)
         return ran.returncode, ran.stdout
@@ -81,6 +81,11 @@ class Known(unittest.TestCase):
         status, text = self.known(without=("after",), before='"HEAD^"', fix=BY_HAND)
         self.assertEqual(status, 0, text)
         self.assertRegex(text, r"fixed: exhaustive 2, ")
+
+    def test_the_program_is_compiled_for_its_options(self):
+        status, text = self.known(command=["--text"], options='["--ignore-races"]', buggy='"FAIL 3"')
+        self.assertEqual(status, 0, text)
+        self.assertIn("FAIL in execution 3: crash", text)  # it returns while the thread runs, as the races do not end it
 
     def test_another_verdict_is_named(self):
         for key, wrong in (("buggy", '"FAIL 7"'), ("fixed", '"exhaustive 9"'), ("fixed", '"bounded 2"')):
@@ -117,7 +122,7 @@ class Known(unittest.TestCase):
             self.assertNotIn("Traceback", text)
 
     def test_lines_for_a_page(self):
-        status, text = self.known(options=["--markdown"])
+        status, text = self.known(command=["--markdown"])
         self.assertEqual(status, 0, text)
         self.assertIn("| [late](https://example.org/issues/1) | set() does not release | FAIL 2 | data race: ", text)
         self.assertIn(" | exhaustive 2 |", text)
