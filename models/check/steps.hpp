@@ -33,7 +33,12 @@ enum class event_kind : unsigned char {
   choice,
   arrive,  ///< at a barrier for `value` threads
   depart,  ///< from it: as many have arrived
-  stop,    ///< stops for ever; with value 0 it does not, and that is not shown
+  // Choices that are not shown if their value is 0: then nothing happens.
+  stop,      ///< stops for ever
+  wake_up,   ///< a wait ends for no reason
+  time_out,  ///< a timed wait ends, because its time is over
+  refusal,   ///< a try_lock() fails for no reason
+  reuse,     ///< an allocation gets memory that was freed
   failure
 };
 
@@ -49,7 +54,7 @@ struct step_words {
 };
 
 /// By kind.
-inline constexpr std::array<step_words, 20> words_of_steps{{
+inline constexpr std::array<step_words, 24> words_of_steps{{
     {"load", true, false, false, true, "load  {0} → {1}"},
     {"store", false, true, false, true, "store {0} ← {1}"},
     {"rmw", true, true, false, true, "rmw   {0} {1} → {2}"},
@@ -69,10 +74,19 @@ inline constexpr std::array<step_words, 20> words_of_steps{{
     {"arrive", false, false, false, false, "arrive at {0}, of {3}"},
     {"depart", false, false, false, false, "depart from {0}"},
     {"stop", false, false, false, false, "stops for ever"},
+    {"wake up", false, false, false, false, "wakes up for no reason"},
+    {"time out", false, false, false, false, "its time is over"},
+    {"refusal", false, false, false, false, "try_lock() fails for no reason"},
+    {"reuse", false, false, false, false, "gets memory again that was freed"},
     {"check", false, false, false, false, "FAILS HERE"},
 }};
 [[nodiscard]] constexpr const step_words& words_of(event_kind kind) noexcept {
   return words_of_steps[static_cast<std::size_t>(kind)];
+}
+
+/// Whether the step is a choice not to do that.
+[[nodiscard]] constexpr bool does_nothing(event_kind kind, std::uint64_t value) noexcept {
+  return kind >= event_kind::stop && kind <= event_kind::reuse && value == 0;
 }
 
 inline constexpr std::uint32_t no_event = ~0U;

@@ -106,9 +106,9 @@ bool program_code::is_from(const void* code, std::string_view header) {
   return at->second;
 }
 
-unsigned program_code::choose(unsigned alternatives, const void* code) {
+unsigned program_code::choose(unsigned alternatives, const void* code, event_kind shown) {
   now_.note_effect();
-  return now_.search->choose(alternatives, here(code));
+  return now_.search->choose(alternatives, here(code), shown);
 }
 
 void program_code::fail(failure what, const std::string& message, const void* code) {

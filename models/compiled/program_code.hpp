@@ -81,7 +81,7 @@ class program_code {
 
   // --- what the search is told of this place ------------------------------------------------------------------------
   /// One of so many alternatives, each of which is explored.
-  [[nodiscard]] unsigned choose(unsigned alternatives, const void* code);
+  [[nodiscard]] unsigned choose(unsigned alternatives, const void* code, event_kind shown = event_kind::choice);
   [[noreturn]] void fail(failure what, const std::string& message, const void* code);
   /// Something that the checker does not model, which `what` names.
   [[noreturn]] void refuse(const std::string& what, const void* code);

@@ -17,7 +17,7 @@ bool program_locks::fails_for_no_reason(const void* code) {
     now_.omitted.tries = true;
     return false;
   }
-  if (code_.choose(2, code) == 0) return false;
+  if (code_.choose(2, code, event_kind::refusal) == 0) return false;
   ++failed;
   return true;
 }

@@ -38,7 +38,7 @@ void* program_reuse::allocate(std::size_t size, std::size_t alignment, const ste
     now_.omitted.reuse = true;
     return nullptr;
   }
-  const unsigned chosen = code_.choose(static_cast<unsigned>(all.size()) + 1, code);
+  const unsigned chosen = code_.choose(static_cast<unsigned>(all.size()) + 1, code, event_kind::reuse);
   if (chosen == 0) return nullptr;
   ++reused;
   user_heap::freed_block& freed = *all[chosen - 1];

@@ -362,7 +362,7 @@ bool program_waits::may_wake_for_no_reason(const void* code) {
     now_.omitted.spurious_wakeups = true;
     return false;
   }
-  if (code_.choose(2, code) == 0) return false;
+  if (code_.choose(2, code, event_kind::wake_up) == 0) return false;
   ++t.spurious_wakeups;
   return true;
 }
@@ -470,7 +470,7 @@ bool program_waits::times_out(const void* code) {
     now_.omitted.timeouts = true;
     return false;
   }
-  if (now_.search->choose(2, code_.here(code)) == 0) return false;
+  if (now_.search->choose(2, code_.here(code), event_kind::time_out) == 0) return false;
   ++t.timeouts;
   now_.note_effect();
   return true;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "session.hpp"
+#include "source_names.hpp"
 
 namespace runq::model::compiled {
 
@@ -33,7 +34,16 @@ void session::describe(event& e) {
 
 std::string session::name_of_variable(unsigned index) {
   const void* const at = atomics_.address_of(index);
-  return at == nullptr ? "" : name_of_memory(at);
+  if (at == nullptr) return {};
+  std::string name = name_of_memory(at);
+  const auto is_it = [=](const atomic_place& p) { return p.variable == index && !p.is_upper; };
+  const auto places = memory_.at(at).places();
+  const auto found = std::find_if(places.begin(), places.end(), is_it);
+  // A global variable that is larger than this.
+  if (found != places.end() &&
+      memory_.name_of(static_cast<const std::byte*>(at) + found->size) == fmt::format("{}+{}", name, found->size))
+    name += start_of_larger;
+  return name;
 }
 
 std::string session::name_of_memory(const void* at) {

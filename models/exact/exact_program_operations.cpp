@@ -27,8 +27,8 @@ void program_operations::spawn(unsigned thread, site where) {
 
 void program_operations::join(unsigned thread, site where) { executor_.perform(step::join{thread}, where); }
 
-unsigned program_operations::choose(unsigned alternatives, site where) {
-  const event_id e = executor_.perform(step::choose{alternatives, event_kind::choice}, where);
+unsigned program_operations::choose(unsigned alternatives, site where, event_kind shown) {
+  const event_id e = executor_.perform(step::choose{alternatives, shown}, where);
   return static_cast<unsigned>(run_.g->at(e).value);
 }
 

@@ -35,7 +35,7 @@ class program_operations : public scenario_operations {
   /// Whether barriers are made of that; otherwise, of counters.
   [[nodiscard]] bool has_rounds() const noexcept { return !run_.orders_barriers; }
   /// One of the numbers 0 … alternatives-1: all of them are explored.
-  [[nodiscard]] unsigned choose(unsigned alternatives, site where);
+  [[nodiscard]] unsigned choose(unsigned alternatives, site where, event_kind shown = event_kind::choice);
   /// In this execution that thread may stop for ever before each operation that might change memory, where may_stop()
   /// says so: both are explored. To be called by the thread that starts it, or by itself. 0: no thread stops.
   void let_stop(unsigned thread) noexcept { run_.may_stop = thread; }

@@ -236,7 +236,7 @@ void judge::describe_execution() {
   }
   const auto is_shown = [&](event_id e) {
     const node& n = run_.g->at(e);
-    if (n.kind == node_kind::end || (n.shown == event_kind::stop && n.value == 0)) return false;
+    if (n.kind == node_kind::end || does_nothing(n.shown, n.value)) return false;
     if ((n.kind == node_kind::init || n.kind == node_kind::cell_init) && !n.initialised) return false;
     return construction_fails || e.thread != constructing || n.variable.thread != constructing ||
            touched[n.variable.index];

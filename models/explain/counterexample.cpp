@@ -27,12 +27,37 @@ namespace {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+constexpr std::string_view waiters_prefix = "waiters of ";
+
+/// Of a condition variable, or of what else threads wait for, the checker has a number of waiters, in the order in
+/// which they began to wait, and for each of them whether it sleeps (0), is woken (1), or waits no longer by itself
+/// (2).
+[[nodiscard]] std::string said_of_waiters(const event& e, const std::string& of) {
+  const auto state = [&] { return e.value == 0 ? "sleeps" : e.value == 1 ? "is woken" : "waits no longer"; };
+  switch (e.kind) {
+    case event_kind::rmw:
+      if (e.written != e.value) return fmt::format("begins to wait for {}", of);
+      return fmt::format("wakes {}: {}", of,
+                         e.value == 0 ? "nobody has waited yet" : fmt::format("{} began to wait", e.value));
+    case event_kind::load:
+    case event_kind::cas_failure: return fmt::format("a waiter of {} {}", of, state());
+    case event_kind::cas_success:
+      return e.written == 1 ? fmt::format("wakes a waiter of {}", of) : fmt::format("waits for {} no longer", of);
+    default: return {};
+  }
+}
+
 [[nodiscard]] std::string what_happened(const event& e, const std::string& variable, bool knows_plain_values,
                                         unsigned digits) {
   const auto say = [&](std::string_view text) {
     return fmt::format(fmt::runtime(text), variable + e.accessed.text(), render_value(e.value, digits),
                        render_value(e.written, digits), e.value);
   };
+  if (variable.starts_with(waiters_prefix)) {
+    // Without the number that tells the checker's variables apart.
+    const std::string of = variable.substr(waiters_prefix.size(), variable.rfind("(v") - waiters_prefix.size());
+    if (std::string said = said_of_waiters(e, of); !said.empty()) return said;
+  }
   const std::string text = say(words_of(e.kind).text);
   if (reads_plain(e) && knows_plain_values) return text + say(" → {1}");
   if (e.kind == event_kind::lock && e.value == 0) return text + " (failed or waiting)";
@@ -93,10 +118,11 @@ struct shown_step {
   r.number = fmt::format("{:>4}", index + 1);
   r.thread = thread_name(e.thread);
   // Of a compiled program, whose variables have names, only the addresses of plain accesses are known.
-  r.what = what_happened(e, name == names.end() ? fmt::format("v{}", e.location) : name->second,
-                         result.variables.empty(), digits);
+  const std::string name_of_step = name == names.end() ? fmt::format("v{}", e.location) : name->second;
+  r.what = what_happened(e, name_of_step, result.variables.empty(), digits);
   const bool has_order = words_of(e.kind).has_order;
-  if (has_order) r.order = to_string(e.order);
+  // Those of the checker's own variables say nothing of the program.
+  if (has_order && !name_of_step.starts_with(waiters_prefix)) r.order = to_string(e.order);
   r.remark = remark(index, e, because, digits);
   if (shown.repeats != 0) {
     if (!r.remark.empty()) r.remark += ", ";
@@ -217,6 +243,16 @@ std::string render_site(site where, source_index& sources) {
   return fmt::format("{}:{}{}", base_name(where.file), where.line, name.empty() ? "" : " [" + name + "]");
 }
 
+/// Renames those whose name is not theirs alone.
+template <class Rename>
+static void rename_equal(std::map<std::uint32_t, std::string>& names, Rename rename) {
+  std::map<std::string, unsigned> uses;
+  for (const auto& [location, name] : names) ++uses[name];
+  for (auto& [location, name] : names) {
+    if (uses[name] > 1) name = rename(location, name);
+  }
+}
+
 std::map<std::uint32_t, std::string> variable_names(const search_result& result, source_index& sources) {
   const auto known = [&](std::uint32_t location) {
     const auto found = result.variables.find(location);
@@ -243,15 +279,19 @@ std::map<std::uint32_t, std::string> variable_names(const search_result& result,
                         return a.second < b.second;
                       })->first;
   }
+  const std::map<std::uint32_t, std::string> members = names;
   for (const auto& [location, name] : result.variables) {
     if (!name.empty()) names[location] = name_of_member(name, names[location]);
   }
-  // Several with the same name are told apart by their numbers.
-  std::map<std::string, unsigned> uses;
-  for (const auto& [location, name] : names) ++uses[name];
-  for (auto& [location, name] : names) {
-    if (uses[name] > 1) name += fmt::format("(v{})", location);
-  }
+  // Several with the same name are told apart by where they lie, or else by their numbers.
+  rename_equal(names, [&](std::uint32_t location, const std::string& name) {
+    const auto member = members.find(location);
+    const std::string memory = known(location);
+    const bool lies_in_larger = memory.find('+') != std::string::npos && member != members.end();
+    return lies_in_larger ? memory + "." + member->second : name;
+  });
+  rename_equal(names,
+               [](std::uint32_t location, const std::string& name) { return fmt::format("{}(v{})", name, location); });
   return names;
 }
 

@@ -21,14 +21,18 @@ using pattern = std::vector<std::regex>;  // the first group of each is the name
 [[nodiscard]] static std::regex method(std::string_view words) {
   return std::regex(std::string(name) + arguments + R"((?:\.|->)(?:)" + std::string(words) + R"()\()");
 }
+/// `(node->*next).load(`
+[[nodiscard]] static std::regex of_member_pointer(std::string_view words) {
+  return std::regex(std::string(R"((?:->|\.)\*\s*)") + name + R"(\)\.(?:)" + std::string(words) + R"()\()");
+}
 [[nodiscard]] static std::regex of_reference(std::string_view words) {
   return std::regex(std::string(R"(atomic_ref(?:<[^>]*>)?\s*[({])") + name + R"([)}]\.(?:)" + std::string(words) +
                     R"()\()");
 }
-/// A function of C whose name has one of the words, and which gets the variable's address.
+/// A function of C whose name has one of the words, and which gets the variable's address. A method is none.
 [[nodiscard]] static std::regex function(std::string_view words) {
-  return std::regex(std::string(R"(\b\w*(?:)") + std::string(words) + R"()\w*\s*\(\s*&\s*)" + members + "?" + name +
-                    R"((?:\[[^\]]*\])?(?:(?:\.|->)value)?\s*[,)])");
+  return std::regex(std::string(R"((?:^|[^\w.>])\w*(?:)") + std::string(words) + R"()\w*\s*\(\s*&\s*)" + members + "?" +
+                    name + R"((?:\[[^\]]*\])?(?:(?:\.|->)value)?\s*[,)])");
 }
 [[nodiscard]] static std::regex guard() {
   return std::regex(std::string(R"((?:lock_guard|unique_lock|scoped_lock|shared_lock)(?:<[^>]*>)?\s+\w+\s*[({]\s*)") +
@@ -41,7 +45,7 @@ using pattern = std::vector<std::regex>;  // the first group of each is the name
 [[nodiscard]] static std::regex count_after() { return std::regex(std::string(name) + R"(\s*(?:\+\+|--))"); }
 
 [[nodiscard]] static pattern atomic(std::string_view methods, std::string_view functions) {
-  return {method(methods), of_reference(methods), function(functions)};
+  return {method(methods), of_member_pointer(methods), of_reference(methods), function(functions)};
 }
 [[nodiscard]] static pattern with(pattern first, pattern more) {
   first.insert(first.end(), more.begin(), more.end());
@@ -89,17 +93,22 @@ std::string name_in_source(event_kind kind, bool wakes, const std::string& line)
   return found;
 }
 
+/// "queue+0" says that there is more of the queue than what lies at its start.
+[[nodiscard]] static std::string without_start(const std::string& memory) {
+  return memory.ends_with(start_of_larger) ? memory.substr(0, memory.size() - start_of_larger.size()) : memory;
+}
+
 std::string name_of_member(const std::string& memory, const std::string& member) {
   static const std::string waiters = "waiters of ";
   if (memory.starts_with(waiters)) return waiters + name_of_member(memory.substr(waiters.size()), member);
-  if (memory.empty() || member.empty()) return memory.empty() ? member : memory;
+  if (memory.empty() || member.empty()) return memory.empty() ? member : without_start(memory);
   if (memory.starts_with("local of ") || memory.starts_with("thread_local of ")) return member;
   const std::size_t offset = memory.find('+');
   // A variable that has a name, and no offset, is that variable.
   if (offset == std::string::npos && !memory.starts_with("new@")) return memory;
   // An array's elements are called as the array.
   const std::string whole = memory.substr(0, offset);
-  return whole == member ? memory : whole + "." + member;
+  return whole != member ? whole + "." + member : without_start(memory);
 }
 
 }  // namespace runq::model

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "steps.hpp"
 
@@ -13,8 +14,11 @@ namespace runq::model {
 /// variable counts the waiters of what the line names.
 [[nodiscard]] std::string name_in_source(event_kind kind, bool wakes, const std::string& line);
 
+/// Ends the name of a variable of which only the first bytes are meant: the first member of a struct, say.
+inline constexpr std::string_view start_of_larger = "+0";
+
 /// The name of what lies in memory that people know by `memory`, and that the source calls `member`: "new@7+8" and
-/// "next" are "new@7.next", "local of T0" and "tail" are "tail".
+/// "next" are "new@7.next", "queue+0" and "head" are "queue.head", "local of T0" and "tail" are "tail".
 [[nodiscard]] std::string name_of_member(const std::string& memory, const std::string& member);
 
 }  // namespace runq::model

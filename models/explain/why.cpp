@@ -131,6 +131,7 @@ class reason {
     const std::size_t write = trace_[read].reads_from;
     const event& r = trace_[read];
     const event& w = trace_[write];
+    if (variable(w).starts_with(waiters)) return fmt::format("{} only wakes {}", step(write), thread(r.thread));
     const bool is_released = hands_on(write, first);
     if (acquires(r) && !is_released) {
       return fmt::format("{} acquires from {}, which is {}{}", step(read), step(write), described(w),
@@ -174,7 +175,12 @@ class reason {
       return;
     }
     found_.unordered = static_cast<std::uint32_t>(*partner);
-    say(unordered(*partner, failing));
+    const std::string missing = unordered(*partner, failing);
+    const auto is_of_both = [&](int thread) {
+      return thread == trace_[failing].thread || thread == trace_[*partner].thread;
+    };
+    // Without a link that is broken, an old value may have led one of them here.
+    say(missing + (broken_link(*partner, failing) ? "" : what_was_not_seen(is_of_both)));
   }
 
   // ----- what was read
@@ -300,7 +306,8 @@ class reason {
     }
     say(fmt::format("{} waits at {} until {} is another value than {}", who, step(*last), variable(e),
                     render_value(e.value)) +
-        what_others_do("no thread is left to write one") + last_wake_ups() + what_was_not_seen());
+        what_others_do("no thread is left to write one") + what_was_overwritten(e) + last_wake_ups() +
+        what_was_not_seen());
   }
 
   /// Of each thread that sleeps for ever the wake-up that came too early.
@@ -335,18 +342,37 @@ class reason {
   /// "waiters of cv", without what tells variables of one name apart.
   [[nodiscard]] std::string waiters_of(const event& e) const { return variable(e).substr(0, variable(e).find('(')); }
 
-  /// The last old value that a waiting thread has read, or if none has, another one.
+  [[nodiscard]] static bool is_old(const event& e) { return e.stale && e.newest != e.value; }
+
+  /// The last old value that one of these threads has read.
+  template <class Accept>
+  [[nodiscard]] std::string what_was_not_seen(Accept of) {
+    const auto old = last_before(trace_.size(), [&](const event& e) { return is_old(e) && of(e.thread); });
+    const auto newest = old ? write_of_newest(*old) : std::nullopt;
+    if (!newest) return {};
+    return fmt::format("; {} does not see {}: {}", step(*old), step(*newest), unordered(*newest, *old));
+  }
+  /// The last one that a waiting thread has read, or if none has, another one.
   [[nodiscard]] std::string what_was_not_seen() {
-    const auto is_old = [](const event& e) { return e.stale && e.newest != e.value; };
     const auto waits = [&](int thread) {
       return thread == trace_.back().thread ||
              std::any_of(r_.stuck.begin(), r_.stuck.end(), [&](const stuck_thread& s) { return s.thread == thread; });
     };
-    auto old = last_before(trace_.size(), [&](const event& e) { return is_old(e) && waits(e.thread); });
-    if (!old) old = last_before(trace_.size(), is_old);
-    const auto newest = old ? write_of_newest(*old) : std::nullopt;
-    if (!newest) return {};
-    return fmt::format("; {} does not see {}: {}", step(*old), step(*newest), unordered(*newest, *old));
+    const bool one_has =
+        std::any_of(trace_.begin(), trace_.end(), [&](const event& e) { return is_old(e) && waits(e.thread); });
+    return what_was_not_seen([&](int thread) { return !one_has || waits(thread); });
+  }
+
+  /// Which value of another thread the one that is read has replaced.
+  [[nodiscard]] std::string what_was_overwritten(const event& read) {
+    if (read.reads_from == no_event) return {};
+    const event& last = trace_[read.reads_from];
+    const auto before = last_before(read.reads_from, [&](const event& w) {
+      return w.location == last.location && writes(w) && w.place <= last.place;
+    });
+    if (!before || trace_[*before].thread == last.thread || value_written(trace_[*before]) == read.value) return {};
+    return fmt::format("; {} writes that over {}, which {} has written", step(read.reads_from),
+                       render_value(value_written(trace_[*before])), step(*before));
   }
 
   [[nodiscard]] std::string has_stopped(int number) {

@@ -7,12 +7,15 @@
     each repository, in DIR/OWNER/NAME. Nothing is checked out there: the files of the two versions are taken from its
     history into a folder that is removed at the end. Prints for each report the verdict on both versions, why the one
     with the bug fails, and what was expected where that is something else. A NAME chooses reports, as 'queue*'.
+    With --tsan, also what ThreadSanitizer says of the version with the bug: the same main(), run again and again.
 
 Exit status: 0: all verdicts are as expected; 1: one is not; 2: a report could not be checked, or the table is wrong.
 """
 import argparse
+import contextlib
 import fnmatch
 import io
+import os
 import re
 import subprocess
 import sys
@@ -25,7 +28,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "models/compiled"))
-from checked_program import compile_checked, run_checked  # noqa: E402
+from checked_program import compile_checked, run, run_checked  # noqa: E402
+
+SHORTEST_HANG = 5  # seconds: a run that takes longer when the time is over does not end
 
 
 class Refused(Exception):
@@ -126,26 +131,84 @@ def short_verdict(text):
     return f"{passed[1]} {passed[2]}" if passed else "no verdict"
 
 
-def check(tool, compiler, report, home, checkout, version):
-    """Takes, mends and compiles one version, and checks it."""
+@dataclass
+class Version:
+    """The files of one version, in a folder, and how they are compiled."""
+    folder: Path
+    sources: list
+    flags: list
+
+    @property
+    def theirs(self):
+        return self.folder / "theirs"
+
+
+@contextlib.contextmanager
+def version_of(report, home, checkout, version):
+    """Takes and mends the files."""
     _, commit, fixes, flags, _ = version
-    began = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
-        theirs, ours, program = Path(scratch) / "theirs", Path(scratch) / "ours", Path(scratch) / "program"
+        theirs, ours = Path(scratch) / "theirs", Path(scratch) / "ours"
         take(checkout, commit, report.take, theirs)
         mend(theirs, fixes)
         for name, text in report.files.items():
             (ours / name).parent.mkdir(parents=True, exist_ok=True)
             (ours / name).write_text(text, encoding="utf-8")
         sources = [home / report.test, *(theirs / name for name in report.sources)]
-        includes = [f"-I{theirs / name}" for name in report.include]
-        made = compile_checked(tool, compiler, program, sources, [f"-I{ours}", *includes, "-w", *flags],
-                               options=report.options)
-        if made.returncode != 0:
-            raise Refused(f"does not compile:\n{made.stderr}")
+        yield Version(Path(scratch), sources, [f"-I{ours}", *(f"-I{theirs / name}" for name in report.include), "-w", *flags])
+
+
+def check(tool, compiler, report, home, checkout, version):
+    """Compiles one version, and checks it."""
+    began = time.monotonic()
+    with version_of(report, home, checkout, version) as made:
+        program = made.folder / "program"
+        compiled = compile_checked(tool, compiler, program, made.sources, made.flags, options=report.options)
+        if compiled.returncode != 0:
+            raise Refused(f"does not compile:\n{compiled.stderr}")
         ran = run_checked(program, report.options)
-    text = (ran.stdout + ran.stderr).replace(f"{theirs}/", "")
+        text = (ran.stdout + ran.stderr).replace(f"{made.theirs}/", "")
     return Result(short_verdict(text), text, time.monotonic() - began)
+
+
+def compile_for_sanitizer(compiler, made):
+    """As the checker compiles it, but for the processor, with ThreadSanitizer."""
+    objects = []
+    for number, source in enumerate(made.sources):
+        language = ["-x", "c", "-std=gnu17"] if source.suffix == ".c" else ["-x", "c++", "-std=c++20"]
+        objects.append(made.folder / f"{number}.o")
+        run_compiler([compiler, *language, "-g", "-O1", "-fsanitize=thread", *made.flags, "-c", source, "-o", objects[-1]])
+    libraries = [flag for flag in made.flags if flag.startswith("-l")]
+    run_compiler([compiler, "-fsanitize=thread", *objects, *libraries, "-latomic", "-o", made.folder / "program"])
+    return made.folder / "program"
+
+
+def run_compiler(command):
+    ran = run(command)
+    if ran.returncode != 0:
+        raise Refused(f"does not compile with ThreadSanitizer:\n{ran.stderr}")
+
+
+def run_again_and_again(program, seconds):
+    """What ThreadSanitizer says, and in which run; or that it says nothing, in how many."""
+    end, count = time.monotonic() + seconds, 0
+    while count == 0 or time.monotonic() < end:
+        count += 1
+        try:
+            ran = run([program], timeout=max(end - time.monotonic(), SHORTEST_HANG),
+                      env={**os.environ, "TSAN_OPTIONS": "halt_on_error=1"})
+        except subprocess.TimeoutExpired:
+            return f"run {count} does not end"
+        if found := re.search(r"^(?:WARNING: |FATAL: )?ThreadSanitizer: (.*?)(?: \(pid=.*)?$", ran.stderr, re.MULTILINE):
+            return f"{found[1]} in run {count}"
+        if ran.returncode != 0:
+            return f"run {count} fails"
+    return f"nothing in {count} runs"
+
+
+def ask_sanitizer(compiler, report, home, checkout, seconds):
+    with version_of(report, home, checkout, report.versions()[0]) as made:
+        return run_again_and_again(compile_for_sanitizer(compiler, made), seconds)
 
 
 def print_result(version, result, whole):
@@ -159,10 +222,10 @@ def print_result(version, result, whole):
             print(f"    {sentence}")
 
 
-def markdown(report, results):
+def markdown(report, results, sanitizer):
     """The report's line in a table of Markdown."""
     buggy, fixed = results
-    cells = [report.cause, buggy.verdict, "; ".join(buggy.why()), fixed.verdict]
+    cells = [report.cause, buggy.verdict, "; ".join(buggy.why()), fixed.verdict, *([sanitizer] if sanitizer else [])]
     return " | ".join([f"| [{report.name}]({report.link})", *(cell.replace("|", r"\|") for cell in cells)]) + " |"
 
 
@@ -179,11 +242,14 @@ def print_report(o, report, home):
             results.append(check(o.tool, o.compiler, report, home, checkout, version))
             if not o.markdown:
                 print_result(version, results[-1], o.text)
+        sanitizer = ask_sanitizer(o.compiler, report, home, checkout, o.tsan) if o.tsan else ""
     except Refused as why:
         print(f"  not checked: {why}", flush=True)
         return "not checked"
     if o.markdown:
-        print(markdown(report, results), flush=True)
+        print(markdown(report, results, sanitizer), flush=True)
+    elif sanitizer:
+        print(f"  ThreadSanitizer: {sanitizer}", flush=True)
     good = [result.verdict == version[-1] for version, result in zip(report.versions(), results)]
     return "as expected" if all(good) else "not as expected"
 
@@ -195,6 +261,8 @@ def main():
     options.add_argument("--compiler", default="g++", help="g++ (the default), or another one")
     options.add_argument("--text", action="store_true", help="print the whole verdicts")
     options.add_argument("--markdown", action="store_true", help="print a line of a Markdown table for each report")
+    options.add_argument("--tsan", type=int, metavar="SECONDS",
+                         help="run the version with the bug for so long under ThreadSanitizer, too")
     options.add_argument("table", type=Path, metavar="TABLE", help="the table of reports")
     options.add_argument("folder", metavar="DIR", help="the folder that has the checkouts")
     options.add_argument("names", nargs="*", metavar="NAME", help="the reports whose names match")

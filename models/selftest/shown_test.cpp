@@ -155,6 +155,27 @@ TEST(counterexamples, call_a_value_stale_only_if_the_newest_is_another_one) {
   EXPECT_THAT(lines[2], testing::AllOf(HasSubstr("load"), Not(HasSubstr("STALE"))));
 }
 
+TEST(counterexamples, say_what_becomes_of_those_who_wait) {
+  source_index sources;
+  const auto said = [&](event_kind kind, std::uint64_t value, std::uint64_t written) {
+    event e = step(kind, 0, 7, value);
+    e.written = written;
+    e.order = relaxed;
+    search_result r = failing({e, step(event_kind::failure, 0, 0, 0)});
+    r.variables = {{7, "waiters of cv"}};
+    return render_counterexample(r, sources)[1];
+  };
+  EXPECT_THAT(said(event_kind::rmw, 0, 1), HasSubstr("begins to wait for cv"));
+  EXPECT_THAT(said(event_kind::rmw, 0, 0), HasSubstr("wakes cv: nobody has waited yet"));
+  EXPECT_THAT(said(event_kind::rmw, 2, 2), HasSubstr("wakes cv: 2 began to wait"));
+  EXPECT_THAT(said(event_kind::load, 0, 0), HasSubstr("a waiter of cv sleeps"));
+  EXPECT_THAT(said(event_kind::load, 1, 0), HasSubstr("a waiter of cv is woken"));
+  EXPECT_THAT(said(event_kind::cas_failure, 2, 0), HasSubstr("a waiter of cv waits no longer"));
+  EXPECT_THAT(said(event_kind::cas_success, 0, 1), HasSubstr("wakes a waiter of cv"));
+  EXPECT_THAT(said(event_kind::cas_success, 0, 2),
+              testing::AllOf(HasSubstr("waits for cv no longer"), Not(HasSubstr("relaxed"))));
+}
+
 TEST(counterexamples, show_as_many_digits_as_addresses_differ_in) {
   source_index sources;
   const auto shown = [&](std::uint64_t first, std::uint64_t second) {
@@ -264,6 +285,23 @@ TEST(counterexamples, call_variables_by_what_most_lines_call_them) {
   EXPECT_EQ(render_value(7) + " " + render_value(~0ULL) + " " + render_value(0x7fff12345678ULL), "7 2^64-1 …345678");
 }
 
+TEST(counterexamples, tell_equal_names_apart_by_where_they_lie) {
+  const source file;
+  source_index sources;
+  const auto names = [&](const std::string& first, const std::string& second) {
+    search_result r = failing({step(event_kind::store, 0, 7, 1, file.line(5)),
+                               step(event_kind::store, 0, 8, 1, file.line(5)), step(event_kind::failure, 0, 0, 0)});
+    r.variables = {{7, first}, {8, second}};
+    const auto found = variable_names(r, sources);
+    return found.at(7) + " " + found.at(8);
+  };
+  EXPECT_EQ(names("nodes+0", "nodes+16"), "nodes+0.tail nodes+16.tail");
+  EXPECT_EQ(names("nodes+0", "others+0"), "nodes.tail others.tail");
+  EXPECT_EQ(names("new@3", "new@3"), "new@3.tail(v7) new@3.tail(v8)");
+  EXPECT_EQ(names("new@3+8", "new@3+8"), "new@3+8.tail(v7) new@3+8.tail(v8)");
+  EXPECT_EQ(names("local of T0", "local of T0"), "tail(v7) tail(v8)");
+}
+
 TEST(counterexamples, call_memory_as_its_first_member_only_if_none_of_it_is_freed) {
   const source file;
   source_index sources;
@@ -289,6 +327,9 @@ TEST(source_names, are_those_of_the_operation) {
   EXPECT_EQ(store("running = true;"), "running");
   EXPECT_EQ(store("this->read = this->swap.exchange(this->read);"), "read");
   EXPECT_EQ(store("if (count == 3) flag.clear();"), "flag");
+  EXPECT_EQ(store("last->next.store(&end, release);"), "next");
+  EXPECT_EQ(store("(last->*Next).store(&end, release);"), "Next");
+  EXPECT_EQ(store("if (atomic_store(&flag, 1), true)"), "flag");
   EXPECT_EQ(rmw("this->read = swap->exchange(1);"), "swap");
   EXPECT_EQ(rmw("while (m_flag.exchange(true)) pause();"), "m_flag");
   EXPECT_EQ(rmw("++size;"), "size");
@@ -308,6 +349,9 @@ TEST(source_names, go_with_those_of_memory) {
   EXPECT_EQ(name_of_member("new@7", "next"), "new@7.next");
   EXPECT_EQ(name_of_member("queue+8", "tail"), "queue.tail");
   EXPECT_EQ(name_of_member("queue", "tail"), "queue");
+  EXPECT_EQ(name_of_member("queue+0", "head"), "queue.head");
+  EXPECT_EQ(name_of_member("queue+0", ""), "queue");
+  EXPECT_EQ(name_of_member("slots+0", "slots"), "slots");
   EXPECT_EQ(name_of_member("slots+8", "slots"), "slots+8");
   EXPECT_EQ(name_of_member("queue+8", ""), "queue+8");
   EXPECT_EQ(name_of_member("", "tail"), "tail");

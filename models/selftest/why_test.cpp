@@ -152,6 +152,16 @@ TEST(why, a_thread_waits_for_a_value_that_nobody_writes) {
             "T1 waits at step 2 until x is another value than 0, and no thread is left to write one");
 }
 
+TEST(why, a_value_that_was_overwritten_before_it_was_read_is_named) {
+  const auto waits = [](int thread, std::uint64_t first) {
+    return execution().store(thread, x, release, first).store(1, x, relaxed, 0).load(1, x, acquire, 2).waits();
+  };
+  const std::string text = "T1 waits at step 3 until x is another value than 0, and no thread is left to write one";
+  EXPECT_EQ(waits(0, 7), text + "; step 2 writes that over 7, which step 1 has written");
+  EXPECT_EQ(waits(0, 0), text);
+  EXPECT_EQ(waits(1, 7), text);
+}
+
 TEST(why, of_a_thread_that_sleeps_the_last_wake_up_is_named) {
   const auto sleeps = [](std::uint64_t counted_before) {
     return execution()
@@ -224,6 +234,35 @@ TEST(why, two_threads_that_nothing_joins_are_named) {
       execution().lock(0, x, 0).unlock(0, x).releases().write(0, data).lock(1, x, 2).knows(2).write(1, data).race_with(
           3),
       "nothing that T1 reads up to step 5 comes from T0 after step 3, so nothing orders the two");
+}
+
+TEST(why, where_nothing_joins_them_an_old_value_may_have_led_there) {
+  const auto races = [](int reader) {
+    return execution()
+        .store(-1, x, relaxed, 0)
+        .write(0, data)
+        .store(0, x, relaxed, 1)
+        .load(reader, x, acquire, 1)
+        .stale(1)
+        .write(1, data)
+        .race_with(2);
+  };
+  const std::string text = "nothing that T1 reads up to step 5 comes from T0 after step 2, so nothing orders the two";
+  EXPECT_EQ(races(1), text +
+                          "; step 4 does not see step 3: nothing that T1 reads up to step 4 comes from T0 after "
+                          "step 3, so nothing orders the two");
+  EXPECT_EQ(races(2), text);
+}
+
+TEST(why, who_is_woken_acquires_nothing) {
+  EXPECT_EQ(execution()
+                .write(0, data)
+                .rmw(0, sleepers, relaxed, 0)
+                .changes(0, 1)
+                .load(1, sleepers, relaxed, 2)
+                .write(1, data)
+                .race_with(1),
+            "step 2 only wakes T1, so step 1 does not happen before step 4");
 }
 
 TEST(why, across_a_read_modify_write_the_step_is_named_that_loses_the_order) {

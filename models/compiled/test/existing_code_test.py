@@ -177,12 +177,46 @@ int main() {
             for other in "inner_word.hpp", "ord.hpp":
                 self.assertIn("word.hpp:4", self.check("--compiler", compiler, "--wrapper", other, program, status=1))
         self.assertIn("queue.tail → 1", self.check("--wrapper", "word.hpp", program, status=1))
-        self.assertIn("queue.inside → 1", self.check(program, status=1))
+        self.assertIn("queue+4.inside → 1", self.check(program, status=1))
+        self.assertIn("queue.head ← 1", self.check("--wrapper", "word.hpp", program, status=1))
 
     def test_a_program_that_is_all_wrapper_is_shown(self):
         self.file("word.hpp", self.HEADER)
         program = self.file("queue.cpp", self.PROGRAM)
         self.assertIn("word.hpp:4", self.check("--wrapper", "word.hpp", "--wrapper", "queue.cpp", program, status=1))
+
+
+class Waits(Checked):
+    PROGRAM = """#include <cassert>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+std::mutex m;
+std::condition_variable cv;
+bool ready;
+int main() {
+  std::thread t([] {
+    std::lock_guard<std::mutex> hold(m);
+    ready = true;
+    cv.notify_one();
+  });
+  {
+    std::unique_lock<std::mutex> hold(m);
+    if (!ready) cv.wait_for(hold, std::chrono::seconds(1));
+    assert(ready);
+  }
+  t.join();
+}
+"""
+
+    def test_what_ends_a_wait_is_said(self):
+        program = self.file("wait.cpp", self.PROGRAM)
+        for options, expected, other in ((("--spurious-wakeups", "0"), "its time is over", "for no reason"),
+                                         (("--timeouts", "0"), "wakes up for no reason", "its time is over")):
+            printed = self.check(*options, program, status=1)
+            self.assertRegex(printed, rf"T0 +{expected} +wait\.cpp:16")
+            self.assertNotIn(other, printed)
+            self.assertNotIn("choose", printed)
 
 
 class AllFailures(Checked):

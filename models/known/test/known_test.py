@@ -121,6 +121,20 @@ class Known(unittest.TestCase):
             self.assertIn(why, text)
             self.assertNotIn("Traceback", text)
 
+    def sanitized(self, body, *options):
+        (self.folder / "late.cpp").write_text("#include <cstdlib>\n#include <thread>\n" + body, encoding="utf-8")
+        _, text = self.known(command=["--tsan", "1", *options])
+        return text
+
+    def test_what_the_sanitizer_says(self):
+        races = "int data;\nint main() {\n  std::thread writer([] { data = 1; });\n  data = 2;\n  writer.join();\n}\n"
+        self.assertIn("  ThreadSanitizer: data race in run 1\n", self.sanitized(races))
+        self.assertRegex(self.sanitized(races, "--markdown"), r" \| data race in run 1 \|\n")
+        self.assertRegex(self.sanitized("int main() {}\n"), r"  ThreadSanitizer: nothing in \d+ runs\n")
+        self.assertIn("  ThreadSanitizer: run 1 fails\n", self.sanitized("int main() { std::abort(); }\n"))
+        endless = "int main() {\n  for (volatile int i = 0;; i = i) {}\n}\n"
+        self.assertIn("  ThreadSanitizer: run 1 does not end\n", self.sanitized(endless))
+
     def test_lines_for_a_page(self):
         status, text = self.known(command=["--markdown"])
         self.assertEqual(status, 0, text)
