@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace runq::model::explore {
 
-/// `bytes` of zeros at `address`, or anywhere. Ends the process if there are none.
-void* map_memory(std::size_t bytes, void* address = nullptr);
+/// `bytes` of zeros at `address`. Ends the process if there are none.
+void* map_memory(std::uintptr_t address, std::size_t bytes);
 
 /// Memory that is never given back, zeroed.
 [[nodiscard]] void* arena_allocate(std::size_t bytes);

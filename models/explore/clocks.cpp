@@ -14,11 +14,11 @@ std::uint32_t clock_width = 1;
 
 namespace {
 
-constexpr std::uint32_t least_width = 8;
+constexpr std::uint32_t least_room = 8;
 std::array<message*, std::bit_width(max_threads) + 1> free_messages{};
 
 [[nodiscard]] message* new_message() {
-  const std::uint32_t width = std::max(least_width, std::bit_ceil(clock_width));
+  const std::uint32_t width = clock_room();
   message*& free = free_messages[static_cast<std::size_t>(std::bit_width(width))];
   message* m = free;
   if (m != nullptr) {
@@ -36,11 +36,22 @@ void take_larger(std::uint32_t* to, const std::uint32_t* from, std::uint32_t wid
 
 }  // namespace
 
+std::uint32_t clock_room() noexcept { return std::max(least_room, std::bit_ceil(clock_width)); }
+
 void release(message* m) noexcept {
   if (m == nullptr || --m->references != 0) return;
   message*& free = free_messages[static_cast<std::size_t>(std::bit_width(m->width))];
   m->next = free;
   free = m;
+}
+
+void thread_clock::make_room(std::uint32_t known) {
+  const std::uint32_t room = clock_room();
+  auto* const words = static_cast<std::uint32_t*>(arena_allocate(std::size_t{2} * room * sizeof(std::uint32_t)));
+  std::copy_n(happened, known, words);
+  std::copy_n(ordered, known, words + room);
+  happened = words;
+  ordered = words + room;
 }
 
 void thread_clock::join(message* m) noexcept {

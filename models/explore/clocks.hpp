@@ -15,6 +15,8 @@ namespace runq::model::explore {
 
 /// How many threads any clock knows of: as many as there have been at a time.
 extern std::uint32_t clock_width;
+/// How many threads a clock has room for: a power of two, so that a program of few threads touches little memory.
+[[nodiscard]] std::uint32_t clock_room() noexcept;
 
 /// What a store hands to those that acquire from it. Never changes; counted.
 struct message {
@@ -34,10 +36,12 @@ struct message {
 void release(message* m) noexcept;
 
 struct thread_clock {
-  std::uint32_t happened[max_threads];
-  std::uint32_t ordered[max_threads];
-  std::uint64_t fence;
+  std::uint32_t* happened = nullptr;  ///< both have room for clock_room() threads
+  std::uint32_t* ordered = nullptr;
+  std::uint64_t fence = 0;
 
+  /// Zeros for new threads; `known`: of how many threads it knows already.
+  void make_room(std::uint32_t known);
   void join(message* m) noexcept;
   void join(const thread_clock& other) noexcept;
   void copy(const thread_clock& other) noexcept;

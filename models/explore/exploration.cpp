@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "fibers.hpp"
 #include "json.hpp"
 #include "smaller.hpp"
 
@@ -48,15 +49,27 @@ class exploration {
   }
 
  private:
-  /// A run whose length tells the other runs how many steps to expect; it depends on nothing but the program.
+  /// A run that tells how many steps the others are to expect, and which memory they need; it depends on nothing but
+  /// the program.
   [[nodiscard]] bool measure_steps() {
     run_slot& slot = slots_.front();
-    start_run(slot, {0, 1, true}, options_, program_);
+    run_request measuring;
+    measuring.seed = 0;
+    measuring.measures = true;
+    start_run(slot, measuring, options_, program_);
     int status = 0;
     waitpid(slot.process, &status, 0);
     finish(slot, status);
     expected_steps_ = std::max<std::uint64_t>(slot.report->done.steps, 1);
+    used_ = slot.report->used;
+    prepare(used_);
     return !failed_.empty() || !refused_.empty();
+  }
+
+  /// Once, what each run would have to do.
+  static void prepare(const working_set& used) {
+    for (std::uint32_t i = 0; i != used.threads; ++i) prepare_place(i);
+    for (std::uint32_t i = 0; i != used.region_count; ++i) prepare_region(used.regions[i]);
   }
 
   void run_all() {
@@ -85,7 +98,13 @@ class exploration {
     }
   }
 
-  [[nodiscard]] run_request request(std::uint64_t seed) const { return {seed, seed == 0 ? 1 : expected_steps_, true}; }
+  [[nodiscard]] run_request request(std::uint64_t seed) const {
+    run_request r;
+    r.seed = seed;
+    r.expected_steps = seed == 0 ? 1 : expected_steps_;
+    r.uses = &used_;
+    return r;
+  }
 
   void finish(const run_slot& slot, int status) {
     const run_outcome o = outcome_of(slot, status);
@@ -239,6 +258,7 @@ class exploration {
   double begin_ = 0;
   double seconds_ = 0;
   std::uint64_t expected_steps_ = 1;
+  working_set used_{};
   std::uint64_t runs_ = 0;
   run_counts total_;
   std::map<int, std::uint64_t> statuses_;

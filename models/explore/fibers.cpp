@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "areas.hpp"
 #include "arena.hpp"
 #include "limits.hpp"
 #include "report.hpp"
@@ -60,7 +61,6 @@ namespace runq::model::explore {
 
 namespace {
 
-constexpr std::uintptr_t places_begin = 0x2000'0000'0000;
 constexpr std::size_t place_bytes = std::size_t{16} << 20;
 constexpr std::size_t guard_bytes = std::size_t{1} << 20;
 constexpr std::size_t control_block_bytes = 4096;  ///< no less than glibc's struct pthread
@@ -94,7 +94,7 @@ void find(Symbol*& to, const char* name) {
 }
 
 [[nodiscard]] std::uintptr_t control_block(std::uint32_t number) noexcept {
-  return places_begin + (number + 1) * place_bytes - control_block_bytes;
+  return places_area + (number + 1) * place_bytes - control_block_bytes;
 }
 
 /// What runq_explore_switch() finds when it goes on there for the first time.
@@ -113,14 +113,14 @@ void build_stack(fiber& f, std::uintptr_t top, void (*entry)()) {
   std::memcpy(f.stack_pointer, &frame, sizeof frame);
 }
 
-void map_place(std::uint32_t number) {
-  if (is_mapped[number]) return;
-  const std::uintptr_t begin = places_begin + number * place_bytes + guard_bytes;
-  map_memory(place_bytes - guard_bytes, reinterpret_cast<void*>(begin));
-  is_mapped[number] = true;
-}
-
 }  // namespace
+
+void prepare_place(std::uint32_t number) {
+  if (is_mapped[number]) return;
+  map_memory(places_area + number * place_bytes + guard_bytes, place_bytes - guard_bytes);
+  is_mapped[number] = true;
+  if (exploring) report->used.threads = std::max(report->used.threads, number + 1);
+}
 
 void prepare_fibers() {
   constexpr unsigned long has_fsgsbase = 2;
@@ -145,7 +145,7 @@ void prepare_fibers() {
 }
 
 void make_fiber(fiber& f, std::uint32_t number, void (*entry)()) {
-  map_place(number);
+  prepare_place(number);
   end_fiber(number);
   const std::uintptr_t block = control_block(number);
   f.thread_pointer = block;
@@ -171,7 +171,7 @@ void make_fiber(fiber& f, std::uint32_t number, void (*entry)()) {
 }
 
 void make_main_fiber(fiber& f, void (*entry)()) {
-  map_place(0);
+  prepare_place(0);
   f.thread_pointer = main_pointer;
   build_stack(f, control_block(0), entry);
 }
@@ -189,8 +189,8 @@ void switch_fiber(fiber& from, const fiber& to) noexcept {
 
 std::uint32_t place_of(std::uintptr_t address) noexcept {
   if (address == main_pointer) return 0;
-  const std::uintptr_t number = (address - places_begin) / place_bytes;
-  return address >= places_begin && number < max_threads ? static_cast<std::uint32_t>(number) : max_threads;
+  const std::uintptr_t number = (address - places_area) / place_bytes;
+  return address >= places_area && number < max_threads ? static_cast<std::uint32_t>(number) : max_threads;
 }
 
 std::uintptr_t main_thread_pointer() noexcept { return main_pointer; }

@@ -15,6 +15,9 @@ struct fiber {
 /// Before any fiber; finds out how the processor is told where thread-local storage lies.
 void prepare_fibers();
 
+/// Memory for place `number`, before it is used or before runs that will use it (working_set).
+void prepare_place(std::uint32_t number);
+
 /// Makes place `number` ready to run `entry`, which never returns. Places are at addresses that depend on nothing else.
 void make_fiber(fiber& f, std::uint32_t number, void (*entry)());
 /// The same for the process's first thread, which keeps its thread-local storage.

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 
+#include "areas.hpp"
 #include "arena.hpp"
 #include "limits.hpp"
 #include "report.hpp"
@@ -15,8 +16,6 @@ namespace runq::model::explore {
 
 namespace {
 
-constexpr std::uintptr_t heap_begin = 0x1000'0000'0000;
-constexpr std::uintptr_t runtime_heap_begin = 0x1800'0000'0000;
 constexpr std::size_t granule = 16;
 
 enum class block_state : std::uint32_t { used = 0x1e55'0001, freed = 0x1e55'0002 };
@@ -82,7 +81,7 @@ class block_memory {
  private:
   [[nodiscard]] void* take_new(std::size_t bytes, std::size_t alignment) {
     if (next_ == 0) {
-      map_memory(heap_bytes, reinterpret_cast<void*>(begin_));
+      map_memory(begin_, heap_bytes);
       next_ = begin_;
     }
     const std::uintptr_t block = (next_ + sizeof(header) + alignment - 1) / alignment * alignment;
@@ -96,8 +95,8 @@ class block_memory {
   std::array<header*, classes_end> free_{};  // the block that was given back last comes first
 };
 
-constinit block_memory of_program(heap_begin);
-constinit block_memory of_runtime(runtime_heap_begin);
+constinit block_memory of_program(heap_area);
+constinit block_memory of_runtime(runtime_heap_area);
 
 header* quarantine_first = nullptr;
 header* quarantine_last = nullptr;

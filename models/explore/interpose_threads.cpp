@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "../compiled/hook.hpp"
+#include "arena.hpp"
 #include "keys.hpp"
 #include "locations.hpp"
 #include "locks.hpp"
@@ -96,6 +97,7 @@ key_state keys[max_keys]{};
 namespace runq::model::explore {
 
 void destroy_specific() {
+  if (self->specific == nullptr) return;
   for (int round = 0; round != PTHREAD_DESTRUCTOR_ITERATIONS; ++round) {
     bool found = false;
     for (std::uint32_t i = 0; i != max_keys; ++i) {
@@ -116,7 +118,7 @@ RUNQ_HOOK int pthread_key_create(pthread_key_t* key, void (*destructor)(void*)) 
     if (keys[i].is_used) continue;
     keys[i] = {true, destructor};
     for (std::uint32_t t = 0; t != clock_width; ++t) {
-      if (thread_at(t) != nullptr) thread_at(t)->specific[i] = nullptr;
+      if (thread_at(t) != nullptr && thread_at(t)->specific != nullptr) thread_at(t)->specific[i] = nullptr;
     }
     *key = i;
     return 0;
@@ -129,10 +131,11 @@ RUNQ_HOOK int pthread_key_delete(pthread_key_t key) noexcept {
   return 0;
 }
 RUNQ_HOOK void* pthread_getspecific(pthread_key_t key) noexcept {
-  return key < max_keys && self != nullptr ? self->specific[key] : nullptr;
+  return key < max_keys && self != nullptr && self->specific != nullptr ? self->specific[key] : nullptr;
 }
 RUNQ_HOOK int pthread_setspecific(pthread_key_t key, const void* value) noexcept {
   if (key >= max_keys || !keys[key].is_used || self == nullptr) return EINVAL;
+  if (self->specific == nullptr) self->specific = static_cast<void**>(arena_allocate(max_keys * sizeof(void*)));
   self->specific[key] = const_cast<void*>(value);
   return 0;
 }

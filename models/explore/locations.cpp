@@ -20,7 +20,7 @@ pool<location> location_pool;
 pool<store_record> store_pool;
 
 /// What all threads know together that have made seq_cst fences.
-thread_clock of_fences;
+std::uint32_t of_fences[max_threads];
 /// The order of seq_cst operations: that in which they are executed.
 std::uint64_t total_order = 0;
 
@@ -85,7 +85,7 @@ void begin_again(location& l, unsigned size) {
     const observer& o = s.by[i];
     if (self->now.ordered[o.thread] >= o.epoch) return true;
     if (o.total_order != 0 && (by_seq_cst || o.total_order <= self->now.fence)) return true;
-    if (by_seq_cst && of_fences.ordered[o.thread] >= o.epoch) return true;
+    if (by_seq_cst && of_fences[o.thread] >= o.epoch) return true;
   }
   return false;
 }
@@ -317,7 +317,7 @@ void seq_cst_fence() {
   if (self->has_pending) self->now.join(self->pending);
   ++total_order;
   for (std::uint32_t i = 0; i != clock_width; ++i) {
-    of_fences.ordered[i] = self->now.ordered[i] = std::max(of_fences.ordered[i], self->now.ordered[i]);
+    of_fences[i] = self->now.ordered[i] = std::max(of_fences[i], self->now.ordered[i]);
   }
   self->now.fence = total_order;
   self->released.copy(self->now);
@@ -336,7 +336,7 @@ void seq_cst_fence_in_all_threads() {
         seq_cst_fence();
       } else {
         for (std::uint32_t k = 0; k != clock_width; ++k) {
-          of_fences.ordered[k] = std::max(of_fences.ordered[k], self->now.ordered[k]);
+          of_fences[k] = std::max(of_fences[k], self->now.ordered[k]);
         }
       }
     }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "../compiled/symbols.hpp"
+#include "areas.hpp"
 #include "arena.hpp"
 #include "counterexample.hpp"
 #include "heap.hpp"
@@ -134,7 +135,7 @@ symbols& all_symbols() {
 [[nodiscard]] std::string name_of_memory(std::uintptr_t address) {
   const auto* const p = reinterpret_cast<const void*>(address);
   if (std::string name = all_symbols().variable_at(p); !name.empty()) return name;
-  if (is_in_heap(p)) return fmt::format("heap+{:#x}", address - 0x1000'0000'0000);
+  if (is_in_heap(p)) return fmt::format("heap+{:#x}", address - heap_area);
   if (const std::uint32_t place = explore::place_of(address); place != max_threads) {
     return fmt::format("stack of T{}+{:x}", place, address & 0xffff);
   }
@@ -393,7 +394,7 @@ void refuse(const std::string& what) {
 void take_crashes() {
   constexpr std::size_t bytes = std::size_t{1} << 20;
   stack_t stack{};
-  stack.ss_sp = map_memory(bytes);
+  stack.ss_sp = map_memory(crash_stack_area, bytes);
   stack.ss_size = bytes;
   sigaltstack(&stack, nullptr);
   struct sigaction action {};

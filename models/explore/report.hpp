@@ -15,6 +15,22 @@ namespace runq::model::explore {
 
 struct thread;
 
+/// Memory that a run has needed, and that others like it will need: it is made ready before they ask for it one page
+/// after the other.
+struct working_set {
+  static constexpr std::size_t most = 64;
+  struct range {
+    std::uintptr_t begin;
+    std::size_t bytes;
+  };
+
+  std::uint32_t threads;
+  std::uint32_t region_count;
+  std::uintptr_t regions[most];  ///< that have a shadow
+  std::uint32_t range_count;
+  range ranges[most];  ///< of the shadow
+};
+
 /// What a run leaves, in memory that it shares with the process that has started it.
 struct run_report {
   static constexpr std::size_t room = std::size_t{1} << 20;
@@ -26,6 +42,7 @@ struct run_report {
   std::uintptr_t address;  ///< of the memory that a data race is about
   std::uint64_t place;     ///< code: two runs that fail there fail in the same way
   run_counts done;
+  working_set used;
   char text[room];
   char json[room];
 };

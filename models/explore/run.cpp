@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "arena.hpp"
+#include "areas.hpp"
 #include "fibers.hpp"
 #include "limits.hpp"
 #include "scheduler.hpp"
@@ -33,6 +34,7 @@ run_counts counts;
 namespace {
 
 program running;
+bool measures = false;
 
 void run_main() {
   exploring = true;
@@ -46,6 +48,7 @@ __attribute__((destructor)) void leave_counts() {
   count_steps();
   exploring = false;
   report->done = counts;
+  if (measures) note_used_shadow(report->used);
 }
 
 /// Loops and waits of the process itself, where the scheduler cannot see them, end by these signals. A busy machine
@@ -67,6 +70,12 @@ void limit_time() {
   dup2(slot.output, STDERR_FILENO);
   limit_time();
   take_crashes();
+  measures = request.measures;
+  if (request.uses != nullptr) {
+    // As each page for itself would be, at its first access.
+    const std::span ranges(request.uses->ranges, request.uses->range_count);
+    for (const auto& r : ranges) madvise(reinterpret_cast<void*>(r.begin), r.bytes, MADV_POPULATE_WRITE);
+  }
   report = slot.report;
   telling = request.tells;
   if (request.tells) watched_cell = request.watched / 8 * 8;
@@ -90,8 +99,13 @@ void limit_time() {
 }  // namespace
 
 void* shared_memory(std::size_t bytes) {
-  void* const shared = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) give_up("the system gives too little memory");
+  static std::uintptr_t next = shared_area;
+  constexpr std::size_t page_bytes = 4096;
+  void* const wanted = reinterpret_cast<void*>(next);
+  next += (bytes + page_bytes - 1) / page_bytes * page_bytes;
+  void* const shared =
+      mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (shared != wanted) give_up("the system gives too little memory");
   return shared;
 }
 
@@ -112,6 +126,7 @@ void start_run(run_slot& slot, const run_request& request, const exploration_opt
   slot.seed = request.seed;
   slot.report->has_ended = slot.report->is_refused = slot.report->has_rung = false;
   slot.report->done = {};
+  slot.report->used = {};
   slot.report->text[0] = slot.report->json[0] = '\0';
   static_cast<void>(ftruncate(slot.output, 0) + lseek(slot.output, 0, SEEK_SET));
   running = p;

@@ -48,6 +48,8 @@ struct run_request {
   std::uint64_t expected_steps = 1;
   bool weak_memory = true;
   bool tells = false;
+  bool measures = false;                            ///< what other runs will need, too
+  const working_set* uses = nullptr;                ///< what it will need
   std::uintptr_t watched = 0;                       ///< memory whose plain accesses are told, too
   recording* records = nullptr;                     ///< where what chance decides is kept, if it is to be
   const std::vector<deviation>* follows = nullptr;  ///< in place of chance

@@ -2,17 +2,22 @@
 #include "shadow.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
+#include "areas.hpp"
 #include "arena.hpp"
 #include "limits.hpp"
 #include "locations.hpp"
 #include "locks.hpp"
 #include "report.hpp"
 #include "runtime.hpp"
+#include "system_call.hpp"
 #include "threads.hpp"
 
 namespace runq::model::explore {
@@ -24,9 +29,11 @@ namespace {
 // Two levels: a table of regions of 1 MB, each with the cells of its memory.
 constexpr unsigned region_bits = 20;
 constexpr std::size_t cells_of_region = (std::size_t{1} << region_bits) / 8;
+constexpr std::size_t shadow_bytes = std::size_t{1} << 41;  ///< eight times the memory of the program
 constexpr std::size_t regions = std::size_t{1} << (47 - region_bits);
 
 cell** table = nullptr;
+std::uintptr_t next_cells = 0;
 std::uintptr_t last_region = ~std::uintptr_t{0};
 cell* last_cells = nullptr;
 
@@ -34,10 +41,24 @@ cell* last_cells = nullptr;
   return table == nullptr ? nullptr : table[region % regions];
 }
 
+void note_region(std::uintptr_t region) noexcept {
+  if (exploring && report->used.region_count != working_set::most) {
+    report->used.regions[report->used.region_count++] = region;
+  }
+}
+
 [[gnu::noinline]] cell* cells_of(std::uintptr_t region) {
-  if (table == nullptr) table = static_cast<cell**>(map_memory(regions * sizeof(cell*)));
+  if (table == nullptr) {
+    table = static_cast<cell**>(map_memory(shadow_table_area, regions * sizeof(cell*)));
+    next_cells = reinterpret_cast<std::uintptr_t>(map_memory(shadow_area, shadow_bytes));
+  }
   cell*& cells = table[region % regions];
-  if (cells == nullptr) cells = static_cast<cell*>(map_memory(cells_of_region * sizeof(cell)));
+  if (cells == nullptr) {
+    if (next_cells == shadow_area + shadow_bytes) give_up("the program uses more than 256 GB of memory");
+    cells = reinterpret_cast<cell*>(next_cells);
+    next_cells += cells_of_region * sizeof(cell);
+    note_region(region);
+  }
   last_region = region;
   last_cells = cells;
   return cells;
@@ -123,6 +144,33 @@ void each_existing_cell(std::uintptr_t address, std::size_t size, Do&& perform) 
 }
 
 }  // namespace
+
+void prepare_region(std::uintptr_t region) { static_cast<void>(cells_of(region)); }
+
+void note_used_shadow(working_set& used) {
+  constexpr std::uintptr_t page_bytes = 4096;
+  constexpr std::uint64_t is_present = std::uint64_t{1} << 63;
+  const int file = static_cast<int>(system_call(SYS_open, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  if (file < 0 || next_cells == 0) return;
+  const std::uintptr_t end = std::min(next_cells, shadow_area + working_set::most * cells_of_region * sizeof(cell));
+  std::array<std::uint64_t, 512> pages{};
+  for (std::uintptr_t at = shadow_area; at != end; at += pages.size() * page_bytes) {
+    const auto offset = static_cast<long>(at / page_bytes * sizeof(std::uint64_t));
+    if (system_call(SYS_pread64, file, pages.data(), sizeof pages, offset) != sizeof pages) return;
+    for (std::size_t i = 0; i != pages.size(); ++i) {
+      if ((pages[i] & is_present) == 0) continue;
+      const std::uintptr_t page = at + i * page_bytes;
+      working_set::range* const last = used.range_count == 0 ? nullptr : &used.ranges[used.range_count - 1];
+      if (last != nullptr && last->begin + last->bytes == page) {
+        last->bytes += page_bytes;
+      } else if (used.range_count != working_set::most) {
+        used.ranges[used.range_count++] = {page, page_bytes};
+      } else {
+        return;
+      }
+    }
+  }
+}
 
 cell& cell_at(std::uintptr_t address) {
   const std::uintptr_t region = address >> region_bits;

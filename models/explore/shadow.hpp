@@ -10,6 +10,7 @@
 
 namespace runq::model::explore {
 
+struct working_set;
 struct location;
 struct lock_record;
 
@@ -35,6 +36,10 @@ struct alignas(64) cell {
 static_assert(sizeof(cell) == 64);
 
 [[nodiscard]] cell& cell_at(std::uintptr_t address);
+/// Before runs that will need it (working_set).
+void prepare_region(std::uintptr_t region);
+/// Which pages of the shadow the run has used.
+void note_used_shadow(working_set& used);
 
 /// Accesses of the running thread. A data race, or a use of freed memory, ends the run.
 void access(std::uintptr_t address, std::size_t size, std::uint8_t flags, const void* code);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "areas.hpp"
 #include "arena.hpp"
 #include "keys.hpp"
 #include "limits.hpp"
@@ -18,14 +19,36 @@ namespace {
 thread main_thread;
 thread* threads[max_threads]{&main_thread};
 
+/// Of each thread, the calls that it is in.
+[[nodiscard]] const void** all_calls() {
+  static auto* const all =
+      static_cast<const void**>(map_memory(calls_area, max_threads * calls_kept * sizeof(const void*)));
+  return all;
+}
+
 [[nodiscard]] thread& make_thread(std::uint32_t number) {
   if (threads[number] == nullptr) threads[number] = new (arena_allocate(sizeof(thread))) thread;
-  if (threads[number]->calls_begin == nullptr) {
-    threads[number]->number = number;
-    threads[number]->calls_begin = static_cast<const void**>(map_memory(calls_kept * sizeof(void*)));
+  thread& t = *threads[number];
+  if (t.calls_begin == nullptr) {
+    t.number = number;
+    t.calls_begin = all_calls() + number * calls_kept;
+    for (thread_clock* const clock : {&t.now, &t.released, &t.pending}) clock->make_room(0);
   }
-  threads[number]->calls = threads[number]->calls_begin;
-  return *threads[number];
+  t.calls = t.calls_begin;
+  return t;
+}
+
+/// Before a thread gets the number: all clocks can know it.
+void widen_clocks(std::uint32_t number) {
+  if (number < clock_width) return;
+  const std::uint32_t known = clock_width, room = clock_room();
+  clock_width = number + 1;
+  if (clock_room() == room) return;
+  for (std::uint32_t i = 0; i != known; ++i) {
+    for (thread_clock* const clock : {&threads[i]->now, &threads[i]->released, &threads[i]->pending}) {
+      clock->make_room(known);
+    }
+  }
 }
 
 /// A place for a new thread: one that never had a thread, or whose last thread's whole life the running one knows.
@@ -69,10 +92,10 @@ void make_main_thread() {
 thread& create_thread(bool detached, void* (*routine)(void*), int (*c_routine)(void*), void* argument,
                       const void* code) {
   const std::uint32_t number = free_number();
-  if (number == max_threads) give_up("more than 1,024 threads at a time");
+  if (number == max_threads) refuse("more than 1,024 threads at a time");
+  widen_clocks(number);
   thread& t = make_thread(number);
   const std::uint32_t epoch = t.now.happened[number];
-  if (number >= clock_width) clock_width = number + 1;
   make_fiber(t.context, number, run_thread);
   t.detached = detached;
   t.timed_out = false;

@@ -46,9 +46,9 @@ struct thread {
   std::uint64_t priority = 0;
   std::uint64_t steps = 0;  ///< of its own, and of those that had its number before
 
-  thread_clock now{};       ///< what the thread knows
-  thread_clock released{};  ///< at its last release fence
-  thread_clock pending{};   ///< what an acquire fence adds
+  thread_clock now;       ///< what the thread knows
+  thread_clock released;  ///< at its last release fence
+  thread_clock pending;   ///< what an acquire fence adds
   bool has_released = false;
   bool has_pending = false;
 
@@ -59,7 +59,7 @@ struct thread {
   int (*c_routine)(void*) = nullptr;  ///< of thrd_create(), instead
   void* argument = nullptr;
   void* result = nullptr;
-  void* specific[max_keys]{};
+  void** specific = nullptr;  ///< of each key; nullptr: none was set
 
   [[nodiscard]] std::uint32_t epoch() const noexcept { return now.happened[number]; }
 };

@@ -75,6 +75,11 @@ def stopped(program):
     expect("where it cannot stop", status == 2 and "--stop-at does not take never" in text, text)
 
 
+def addresses(program):
+    printed = {re.search("mapped at .*", program.explore("--runs", "10", "--jobs", jobs)[1])[0] for jobs in ("1", "2", "5")}
+    expect("what the program maps lies at one address, with any number of runs at a time", len(printed) == 1, printed)
+
+
 def whole_program(right, failing):
     status, as_json, sarif, junit, pages = failing.results()
     (result,) = sarif["runs"][0]["results"]
@@ -118,6 +123,7 @@ def main():
         failing = Program(options.tool, scratch, "failing", PROGRAM, "-DWRONG")
         smaller(failing)
         stopped(failing)
+        addresses(Program(options.tool, scratch, "mapped", os.path.join(here, "programs", "mapped.cpp"), "-DWRONG"))
         if not options.short:
             whole_program(Program(options.tool, scratch, "right", PROGRAM), failing)
             tests_one_by_one(Program(options.tool, scratch, "tests", os.path.join(here, "tests_of_googletest.cpp"), "-O0", "-lgtest",

@@ -64,6 +64,12 @@ MUTANTS = {
                                   "twins", "threads.cpp"),
     "nothing_is_followed": ("deviations.cpp", "  return found == followed.end() ||", "  return true ||", "failures", ""),
     "stops_nowhere": ("scheduler.cpp", "if (counts.steps == step_to_stop_at) stop_for_debugger();", "", "failures", ""),
+    "shared_memory_anywhere": ("run.cpp", "      mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);\n"
+                               "  if (shared != wanted)",
+                               "      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);\n  if (shared == MAP_FAILED)",
+                               "failures", ""),
+    "clocks_keep_their_room": ("threads.cpp", "      clock->make_room(known);\n", "", "twins",
+                              "../many_threads.cpp -DTHREADS=1000"),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 
