@@ -19,8 +19,9 @@ inline constexpr std::size_t quarantine_bytes = std::size_t{16} << 20;  ///< fre
 inline constexpr std::size_t freed_bytes_marked = std::size_t{1} << 20;
 /// So many steps of one thread while others could run: then it counts as one that yields.
 inline constexpr std::uint32_t steps_alone = 4096;
-/// A run that has made so many steps goes on with a fair schedule and without old values, for as many steps again.
-inline constexpr std::uint64_t max_steps = 20'000'000;
+/// A run that has made so many steps goes on with a fair schedule and without old values; if nothing changes in as many
+/// more, it does not end.
+inline constexpr std::uint64_t usual_max_steps = 20'000'000;
 inline constexpr unsigned seconds_per_run = 60;  ///< of processor time
 /// To make a failure smaller: runs, and steps of all of them. Numbers, not seconds: so the answer is the same
 /// everywhere.

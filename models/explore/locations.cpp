@@ -115,6 +115,7 @@ void observe(store_record& s, bool by_seq_cst) noexcept {
 
 /// Puts a store behind number `after`; drops the oldest one of too many.
 void insert(location& l, unsigned after, store_record* s) noexcept {
+  if (s->value != l.stores[l.count - 1]->value) last_change = counts.steps;
   std::copy_backward(l.stores + after + 1, l.stores + l.count, l.stores + l.count + 1);
   l.stores[after + 1] = s;
   ++l.count;

@@ -29,6 +29,7 @@ template <class Number>
     to.how = static_cast<strategy>(found - strategies.begin());
     return true;
   }
+  if (name == "--max-steps") return read_number(value, to.max_steps) && to.max_steps != 0;
   if (name == "--only") to.only = value;
   if (name == "--json") to.files.json = value;
   if (name == "--html") to.files.html_dir = value;
@@ -90,6 +91,7 @@ void choose_for_run(std::uint64_t seed, const exploration_options& options) {
   choices.ignored_yields = one_of<4>(random, {0, 256, 768, 1000});
   choices.reuses_memory = random.below(2) == 0;
   choices.weak_memory = options.weak_memory;
+  choices.max_steps = options.max_steps;
 }
 
 }  // namespace runq::model::explore

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "limits.hpp"
 #include "runtime.hpp"
 #include "tool_results.hpp"
 
@@ -16,6 +17,7 @@ struct exploration_options {
   std::uint64_t seed = 1;
   unsigned jobs = 1;
   strategy how = strategy::any;
+  std::uint64_t max_steps = usual_max_steps;
   bool weak_memory = true;
   bool judges = true;  ///< a run that fails ends the exploration; otherwise all exit statuses are counted
   std::string only;    ///< a regular expression: tests of GoogleTest, each by itself; empty: the whole program

@@ -362,9 +362,11 @@ void report_deadlock(std::span<thread* const> blocked) {
   end_run(failure::deadlock, 0, blocked[0]->waits_at);
 }
 
-void report_no_end() {
+void report_no_end(std::uint64_t fair_since) {
   fail(failure::livelock,
-       fmt::format("no end: {} steps, the last half of them by a fair schedule, without old values", counts.steps),
+       fmt::format("no end: {} steps, those since {} by a fair schedule, without old values; no atomic variable has "
+                   "changed since step {} (--max-steps lets a run go on for longer)",
+                   counts.steps, fair_since, last_change),
        nullptr);
 }
 

@@ -38,6 +38,7 @@ struct run_report {
   bool has_ended;  ///< by a failure, which the next ones say; otherwise the process's exit status says how
   bool is_refused;
   bool has_rung;  ///< the program's own alarm()
+  bool is_long;   ///< it goes on with a fair schedule, and variables change
   failure what;
   std::uintptr_t address;  ///< of the memory that a data race is about
   std::uint64_t place;     ///< code: two runs that fail there fail in the same way
@@ -60,7 +61,7 @@ struct conflict {
 };
 [[noreturn]] void report_conflict(const conflict& c, const void* code);
 [[noreturn]] void report_deadlock(std::span<thread* const> blocked);
-[[noreturn]] void report_no_end();
+[[noreturn]] void report_no_end(std::uint64_t fair_since);
 
 /// What the system cannot give, or a limit: no verdict.
 [[noreturn]] void give_up(const std::string& why);

@@ -30,6 +30,7 @@ bool exploring = false;
 bool in_runtime = false;
 run_choices choices;
 run_counts counts;
+std::uint64_t last_change = 0;
 
 namespace {
 
@@ -124,7 +125,7 @@ void give_back(const run_slot& slot) {
 
 void start_run(run_slot& slot, const run_request& request, const exploration_options& options, const program& p) {
   slot.seed = request.seed;
-  slot.report->has_ended = slot.report->is_refused = slot.report->has_rung = false;
+  slot.report->has_ended = slot.report->is_refused = slot.report->has_rung = slot.report->is_long = false;
   slot.report->done = {};
   slot.report->used = {};
   slot.report->text[0] = slot.report->json[0] = '\0';
@@ -156,6 +157,14 @@ run_outcome outcome_of(const run_slot& slot, int status) {
   } else if (WIFSIGNALED(status)) {
     o.how = run_end::failed;
     const bool is_late = WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF;
+    if (is_late && slot.report->is_long && !slot.report->has_rung) {
+      o.how = run_end::refused;
+      o.text = fmt::format(
+          "the run of seed {} has not ended after {} s of processor time, while its variables still change: take a "
+          "smaller test",
+          slot.seed, seconds_per_run);
+      return o;
+    }
     o.what = is_late ? failure::livelock : failure::crash;
     o.text = slot.report->has_rung ? "no end before the program's own alarm() rings"
              : is_late             ? fmt::format("no end within {} s of processor time", seconds_per_run)

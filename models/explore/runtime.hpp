@@ -39,6 +39,7 @@ struct run_choices {
   std::uint32_t spurious_wakeups = 0;   ///< of 1024 waits for a condition variable
   std::uint32_t early_timeouts = 0;     ///< of 1024 decisions of the scheduler, where a thread waits with a deadline
   std::uint32_t ignored_yields = 0;     ///< of 1024: they are only hints
+  std::uint64_t max_steps = 0;          ///< then the schedule is fair, and reads see the newest store
   bool reuses_memory = false;           ///< freed memory is used again at once; otherwise it is kept for a while
 };
 extern run_choices choices;
@@ -52,6 +53,8 @@ struct run_counts {
   std::uint64_t threads = 1;
 };
 extern run_counts counts;
+/// The number of steps when an atomic variable last got another value, or a thread began or ended.
+extern std::uint64_t last_change;
 
 /// The program does what is not modelled: ends the run, and with it the exploration, and names it.
 [[noreturn]] void refuse(const std::string& what);

@@ -217,15 +217,16 @@ void let_time_out() {
 void rank_below(std::uint64_t& rank) noexcept { self->priority = --rank; }
 
 void be_fair_after_too_many_steps() {
-  if (counts.steps < max_steps) return;
+  if (counts.steps < choices.max_steps) return;
   if (!is_fair) {
     is_fair = true;
     fair_since = counts.steps;
     choices.weak_memory = false;
     choices.burst = 32;
-  } else if (counts.steps >= fair_since + max_steps) {
-    report_no_end();
+    return;
   }
+  report->is_long = counts.steps >= fair_since + choices.max_steps;
+  if (counts.steps >= std::max(fair_since, last_change) + choices.max_steps) report_no_end(fair_since);
 }
 
 }  // namespace
@@ -387,6 +388,7 @@ void add_ready(thread& t) {
 
 void leave() {
   count_steps();
+  last_change = counts.steps;
   remove(ready, ready_count, *self);
   self->state = self->detached ? thread_state::gone : thread_state::ended;
   go_on_with(next_ready());

@@ -112,6 +112,7 @@ thread& create_thread(bool detached, void* (*routine)(void*), int (*c_routine)(v
   note_call(event_kind::spawn, nullptr, number, code);
   begin_event();
   ++counts.threads;
+  last_change = counts.steps;
   add_ready(t);
   return t;
 }

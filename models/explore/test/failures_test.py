@@ -75,6 +75,16 @@ def stopped(program):
     expect("where it cannot stop", status == 2 and "--stop-at does not take never" in text, text)
 
 
+def long_ones(right, endless):
+    status, text = right.explore("--max-steps", "2000", "--runs", "20")
+    expect("what is long ends", status == 0 and text.startswith("explored: 21 runs"), text)
+    status, text = endless.explore("--max-steps", "2000", "--runs", "20")
+    found = re.match(r"FAIL livelock: no end: \d+ steps, .* no atomic variable has changed since step (\d+) ", text)
+    expect("what is endless does not", status == 1 and found and "--max-steps 2000" in text, text)
+    status, text = right.explore("--max-steps", "0")
+    expect("no steps at all", status == 2 and "--max-steps does not take 0" in text, text)
+
+
 def addresses(program):
     printed = {re.search("mapped at .*", program.explore("--runs", "10", "--jobs", jobs)[1])[0] for jobs in ("1", "2", "5")}
     expect("what the program maps lies at one address, with any number of runs at a time", len(printed) == 1, printed)
@@ -123,6 +133,8 @@ def main():
         failing = Program(options.tool, scratch, "failing", PROGRAM, "-DWRONG")
         smaller(failing)
         stopped(failing)
+        long_run = os.path.join(here, "programs", "long_run.cpp")
+        long_ones(Program(options.tool, scratch, "long", long_run), Program(options.tool, scratch, "endless", long_run, "-DWRONG"))
         addresses(Program(options.tool, scratch, "mapped", os.path.join(here, "programs", "mapped.cpp"), "-DWRONG"))
         if not options.short:
             whole_program(Program(options.tool, scratch, "right", PROGRAM), failing)

@@ -70,6 +70,8 @@ MUTANTS = {
                                "failures", ""),
     "clocks_keep_their_room": ("threads.cpp", "      clock->make_room(known);\n", "", "twins",
                               "../many_threads.cpp -DTHREADS=1000"),
+    "changes_are_not_seen": ("locations.cpp", "  if (s->value != l.stores[l.count - 1]->value) last_change = counts.steps;\n", "",
+                             "failures", ""),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 
