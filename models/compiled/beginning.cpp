@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include "branches.hpp"
+
 namespace runq::model::compiled {
 
 void program_beginning::is_in_the_middle(const void* callers_stack) {
@@ -26,6 +28,7 @@ void program_beginning::remember() {
 }
 
 void program_beginning::add_memory() {
+  for (const noted_ways& w : all_noted_ways()) memory_.leave_out(w.begin, w.size);
   memory_.add_global_variables();
   if (heap_.used_before_main() != 0) memory_.add(heap_.memory_before_main(), heap_.used_before_main());
 }

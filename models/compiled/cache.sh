@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The cache of runq-check --cache DIR, which reads this file: verdicts of earlier checks. A check has a name, made from
 # everything that decides its verdict: the linked program, the libraries that it loads, the checker, and the options.
-# DIR/NAME has what the check has printed, its status, the files that it has written, and when that was.
+# DIR/NAME has what the check has printed, its status, the files that it has written, and when that was. Without the
+# option nothing is kept: who asks for a check gets a search, and what a job of CI keeps is for its owner to say.
 
 cache_checks=1000 cache_bytes=1048576 # in all; of one check
 
@@ -36,7 +37,7 @@ find_cached() {
   done
   for option in "${options[@]}"; do
     [ "$before" != --accept-from ] || read_files+=("$option")
-    [ "$before" = --executed ] || words+=("$option")
+    case $before in --executed | --ways) ;; *) words+=("$option") ;; esac
     before=$option
   done
   # The program, and the list of what it executes, lie elsewhere in each check.

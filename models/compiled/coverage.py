@@ -3,11 +3,15 @@
 """Which operations of a checked program were executed by some execution, and which by none.
 
     coverage.py [--never] PROGRAM EXECUTED [NAME ...]
+    coverage.py --ways PROGRAM WAYS FOLDER
 
 EXECUTED is what the checked program wrote: the return address of each operation that was executed, with its orders. The
 program's machine code names all operations: each is a call of ThreadSanitizer's interface. With NAMEs only operations in
 files whose paths end with a NAME, or lie in a folder NAME/, which may be headers of the system. Needs objdump and
 addr2line (binutils). With --never it prints one line with what was not executed, and nothing if all was.
+
+With --ways one line with the conditions that all executions have decided in one way. WAYS is what the checked program
+wrote of each object, FOLDER has what branches.awk wrote of it.
 """
 import collections
 import os
@@ -171,17 +175,52 @@ def never_text(program, executed_file, names):
     return f"not executed by this test: {', '.join(parts)}" if parts else ""
 
 
+# Lines whose conditions have one way in a test that passes: what ends the test, and what compilers decide themselves.
+ONE_WAY_LINES = re.compile(r"assert|ASSERT|EXPECT|CHECK|REQUIRE|abort|\bexit\b|terminate|\bthrow\b|\bdelete\b|\bstatic\b|return 1;")
+
+
+def decided(ways_file, folder):
+    """(file, line) -> [of each column: how each copy of the condition has been decided], for those that were decided."""
+    columns = collections.defaultdict(set)
+    with open(ways_file, encoding="utf-8") as objects:
+        for line in objects:
+            number, ways = line.split()
+            with open(os.path.join(folder, number + ".ways"), encoding="utf-8") as places_of_object:
+                for i, place in enumerate(places_of_object):
+                    file, *at = place.rstrip("\n").split("\t")
+                    if "1" in ways[2 * i:2 * i + 2]:
+                        columns[(os.path.normpath(file), *map(int, at))].add(ways[2 * i:2 * i + 2])
+    lines = collections.defaultdict(list)
+    for (file, number, _), copies in columns.items():
+        lines[file, number].append(copies)
+    return lines
+
+
+def one_way_text(program, ways_file, names):
+    """ "decided in one way only: 1 of 3 conditions (queue.hpp:12)", or nothing."""
+    lines = decided(ways_file, names[0])
+    owners = owners_of(program, {file for file, _ in lines})
+    lines = {where: columns for where, columns in lines.items()
+             if owners[where[0]] == "program" and not ONE_WAY_LINES.search(source_line(*where))}
+    # A compiler may turn round one of two copies, so copies that differ may have had both ways.
+    once = [site_of(*where) for where, columns in sorted(lines.items()) if {"10"} in columns or {"01"} in columns]
+    shown = ", ".join(once[:5]) + (f", and {len(once) - 5} more" if len(once) > 5 else "")
+    return f"decided in one way only by this test: {len(once)} of {len(lines)} lines with conditions ({shown})" if once else ""
+
+
 def main():
     arguments = sys.argv[1:]
-    text = text_of
-    if arguments[:1] == ["--never"]:
-        text = never_text
+    text = {"--never": never_text, "--ways": one_way_text}.get(arguments[0] if arguments else "")
+    if text:
         del arguments[0]
     if len(arguments) < 2:
         sys.exit(__doc__)
-    printed = text(arguments[0], arguments[1], arguments[2:])
-    if printed:
-        print(printed)
+    printed = (text or text_of)(arguments[0], arguments[1], arguments[2:])
+    try:
+        if printed:
+            print(printed, flush=True)
+    except BrokenPipeError:
+        os._exit(0)
 
 
 if __name__ == "__main__":

@@ -46,9 +46,19 @@ std::byte* round_up(void* p) { return round_down(static_cast<std::byte*>(p) + pa
 // --- restored_memory -----------------------------------------------------------------------------------------------
 
 void restored_memory::add(void* begin, std::size_t size) {
-  std::byte* const from = round_down(begin);
+  std::byte* from = round_down(begin);
   std::byte* const to = round_up(static_cast<std::byte*>(begin) + size);
+  for (const range& r : left_out_) {
+    if (r.begin < from || r.end > to) continue;
+    if (from < r.begin) ranges_.push_back({from, r.begin, nullptr});
+    from = r.end;
+  }
   if (from < to) ranges_.push_back({from, to, nullptr});
+}
+
+void restored_memory::leave_out(void* begin, std::size_t size) {
+  left_out_.push_back({round_down(begin), round_up(static_cast<std::byte*>(begin) + size), nullptr});
+  std::sort(left_out_.begin(), left_out_.end(), [](const range& a, const range& b) { return a.begin < b.begin; });
 }
 
 void restored_memory::add_global_variables() {

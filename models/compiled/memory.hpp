@@ -21,6 +21,8 @@ class restored_memory {
  public:
   /// `begin` and `size` are rounded outwards to pages.
   void add(void* begin, std::size_t size);
+  /// Before what has these pages is added: they keep what executions write there.
+  void leave_out(void* begin, std::size_t size);
   /// The global variables of the program and of the libraries that keep state for it.
   void add_global_variables();
   /// Protects the pages from now on. Returns false if the system does not let us.
@@ -43,6 +45,7 @@ class restored_memory {
     std::byte* copy;
   };
   std::vector<range> ranges_;
+  std::vector<range> left_out_;
   std::vector<page> written_;
 };
 

@@ -26,6 +26,7 @@ namespace {
 }
 
 constexpr unsigned most_jobs = 64;
+constexpr int most_size = 1000;
 
 /// The options of one call, read one after the other.
 class reader {
@@ -188,6 +189,23 @@ class reader {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc{} && end == text.data() + text.size();
   }
+  /// "producers=2,rounds=1"
+  void sizes() {
+    std::string_view left = word();
+    const std::string all(left);
+    while (!left.empty() && wrong_.empty()) {
+      const std::string_view one = left.substr(0, left.find(','));
+      left.remove_prefix(std::min(left.size(), one.size() + 1));
+      const std::size_t equals = std::min(one.find('='), one.size());
+      std::int64_t value = 0;
+      const bool read = equals != 0 && equals < one.size() && read_number(one.substr(equals + 1), value);
+      if (!read || value < 0 || value > most_size) {
+        wrong_ = fmt::format("{} takes NAME=N, or several with commas between, N up to {}, not '{}'", option_,
+                             most_size, all);
+      }
+      to_.sizes.emplace_back(one.substr(0, equals), static_cast<int>(value));
+    }
+  }
   void path() {
     const std::string_view text = word();
     const std::size_t slash = std::min(text.find('/'), text.size());
@@ -229,6 +247,7 @@ std::optional<exact::way> to_path(std::string_view text) {
 
 void prepare(session& s, const run_options& options) {
   s.options().counts_leaks = options.leaks;
+  choose_sizes(options.sizes);
   s.waits().recognise_loops(!options.every_iteration);
   s.limits() = options.limits;
   s.limits().spurious_of_thread = options.search.spurious_of_thread;

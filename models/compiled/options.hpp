@@ -11,6 +11,7 @@
 #include "exact.hpp"
 #include "orders.hpp"
 #include "session.hpp"
+#include "sizes.hpp"
 
 namespace runq::model::compiled {
 
@@ -22,6 +23,7 @@ struct run_options {
   order_change weakened;  ///< the one memory order that this check makes weaker, if any
   exact::way path;        ///< the choices that lead to the only execution that is shown, if `has_path`
   bool has_path = false;
+  std::vector<named_size> sizes;    ///< of a test that can grow
   bool without_assertions = false;  ///< the program has assertions, and is compiled without them
   // These options exist for the command runq-check only; runq::check() refuses them.
   std::string of_command;              ///< the first of the options below that was given
@@ -40,6 +42,8 @@ struct run_options {
   std::string junit_file;
   bool for_editors = false;      ///< failures are printed as compilers print errors, too
   std::string executed_file;     ///< the file for the list of executed operations; empty: none is written
+  std::string sizes_file;        ///< the file for the sizes that the program asks for; empty: none is written
+  std::string ways_file;         ///< the file for the ways that conditional jumps went; empty: none is written
   std::string title = "main()";  ///< the title of the program's page
   std::string replay;            ///< the command that repeats this check
 };

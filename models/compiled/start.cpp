@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "answer.hpp"
+#include "branches.hpp"
 #include "options.hpp"
 #include "outside.hpp"
 #include "program_ledger.hpp"
@@ -97,6 +98,16 @@ int checked_main(int argc, char** argv, char** environment) {
   }
   if (!options.executed_file.empty() && !s.code().executed().append_to(options.executed_file)) {
     end(STDERR_FILENO, {2, {}, a.text + "runq-check: cannot write " + options.executed_file + "\n", {}, {}});
+  }
+  if (!options.sizes_file.empty() && !write_sizes(options.sizes_file)) {
+    end(STDERR_FILENO, {2, {}, a.text + "runq-check: cannot write " + options.sizes_file + "\n", {}, {}});
+  }
+  // Other processes know what they were asked for.
+  if (const std::string name = size_not_asked_for(); !name.empty() && !is_shared && !options.ledger && a.status != 2) {
+    end(STDERR_FILENO, {2, {}, "runq-check: --size: the program asks for no " + name + " (<runq/grow.hpp>)\n", {}, {}});
+  }
+  if (!options.ways_file.empty() && !write_ways(options.ways_file)) {
+    end(STDERR_FILENO, {2, {}, a.text + "runq-check: cannot write " + options.ways_file + "\n", {}, {}});
   }
   if (!options.html_dir.empty()) a.text += "pages: " + options.html_dir + "/index.html\n";
   end(output, a);

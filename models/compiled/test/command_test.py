@@ -170,6 +170,25 @@ class Command(unittest.TestCase):
         for arguments in ([os.path.join(PROGRAMS, "store_buffering.cpp")], ["--coverage", program]):
             self.assertNotIn("not executed by this test", self.check(*arguments)[1])
 
+    def test_a_passing_test_says_which_conditions_it_decides_in_one_way(self):
+        program = os.path.join(PROGRAMS, "branches.cpp")
+        full = line_of(program, "// full")
+        one_way = rf"(?m)^decided in one way only by this test: 1 of \d lines with conditions \(branches\.cpp:{full}\)$"
+        for name in "g++", "clang++":
+            if not shutil.which(name):
+                continue
+            for options in [], ["--html", os.path.join(tempfile.mkdtemp(), "pages")]:
+                self.assertRegex(self.check("--compiler", name, *options, program)[1], one_way)
+            # A test that meets both ways says nothing, nor do several searches, which do not know of each other.
+            for arguments in [program, "--", "-DFULL"], ["--ledger", program], ["--jobs", "2", program]:
+                self.assertNotIn("one way", self.check("--compiler", name, *arguments)[1])
+
+    def test_code_that_notes_the_ways_leaves_the_search_as_it_is(self):
+        program = os.path.join(PROGRAMS, "branches.cpp")
+        executions = r"\(\d+ executions explored[^,]*,"
+        noted = re.search(executions, self.check(program)[1])[0]
+        self.assertEqual(noted, re.search(executions, self.check("--jobs", "2", program)[1])[0])
+
     def test_coverage_tells_which_operations_no_execution_executes(self):
         program = os.path.join(PROGRAMS, "coverage.cpp")
         for name in "g++", "clang++":
@@ -199,6 +218,49 @@ class Command(unittest.TestCase):
         program = os.path.join(PROGRAMS, "coverage.cpp")
         for option, said in ("--ledger", "--coverage tells of one"), ("--jobs=2", "--coverage is for one process"):
             status, text = self.check("--coverage", *option.split("="), program)
+            self.assertEqual(status, 2, text)
+            self.assertIn(said, text)
+
+    # --- tests that grow ---------------------------------------------------------------------------------------------
+
+    GROWS = os.path.join(PROGRAMS, "grows.cpp")
+
+    def test_a_test_grows_until_it_fails(self):
+        status, text = self.check("--grow", "200", self.GROWS)
+        self.assertEqual(status, 1, text)
+        sizes = re.findall(r"(?m)^producers=(\d),rounds=(\d): (\w+)", text)
+        self.assertEqual(sizes, [("1", "1", "exhaustive"), ("2", "1", "exhaustive"), ("1", "2", "exhaustive"), ("3", "1", "FAIL")])
+        self.assertRegex(text, r"(?m)^ *\d+ +T\d +FAILS HERE")
+        again = re.search(r"(?m)^the same again: --size (.*)$", text)[1]
+        self.assertEqual(self.check("--size", again, self.GROWS)[0], 1)
+        self.assertEqual(self.check(self.GROWS)[0], 0)
+
+    def test_a_test_that_passes_grows_until_the_time_is_over(self):
+        status, text = self.check("--grow", "1", self.GROWS, "--", "-DRIGHT")
+        self.assertEqual(status, 0, text)
+        completed = re.findall(r"(?m)^(\S+): (?:exhaustive|bounded)", text)
+        self.assertIn(f"\ngrown up to {completed[-1]}; there was no time for ", text)
+
+    def test_a_test_does_not_grow_where_a_limit_is_reached(self):
+        program = self.written("""#include <atomic>
+#include <runq/grow.hpp>
+std::atomic<int> sum{0};
+int main() {
+  for (int i = 0; i != runq::test_size("steps", 2); ++i) sum.fetch_add(1);
+}
+""")
+        status, text = self.check("--grow", "200", "--max-events", "8", program)
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r"(?m)^steps=2: exhaustive")
+        last = re.search(r"(?m)^steps=(\d): no verdict: limit reached", text)[1]
+        self.assertTrue(text.endswith(f"grown up to steps={int(last) - 1}; no larger size can be checked\n"), text)
+
+    def test_only_sizes_that_a_program_asks_for_can_be_given(self):
+        other = os.path.join(PROGRAMS, "store_buffering.cpp")
+        for arguments, said in ((["--grow", "1", other], "asks for no size"), (["--size", "producer=2", self.GROWS], "asks for no producer "),
+                                (["--size", "2", self.GROWS], "takes NAME=N"), (["--grow", "x", self.GROWS], "a number of seconds"),
+                                (["--grow", "1", "--ledger", self.GROWS], "does not go with --ledger")):
+            status, text = self.check(*arguments)
             self.assertEqual(status, 2, text)
             self.assertIn(said, text)
 
