@@ -22,7 +22,7 @@ sys.path.insert(0, str(HERE.parent / "verify"))
 from mutants import mutate, parse, parse_table  # noqa: E402
 
 COPIED = ("models/selftest/*.py", "models/verify/*.py", "models/check/*.hpp", "models/compiled/test/*.py", "models/proof/*.*",
-          "models/cases/litmus/*", "deque/include/runq/*.hpp", "tools/docs/rows*")
+          "models/cases/litmus/*", "models/cases/pinned.txt", "models/cases/queues/ring/owner_vs_thieves.cpp", "deque/include/runq/*.hpp", "tools/docs/rows*")
 Mutant = collections.namedtuple("Mutant", "name file killer changes")
 
 
