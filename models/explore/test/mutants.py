@@ -72,6 +72,10 @@ MUTANTS = {
                               "../many_threads.cpp -DTHREADS=1000"),
     "changes_are_not_seen": ("locations.cpp", "  if (s->value != l.stores[l.count - 1]->value) last_change = counts.steps;\n", "",
                              "failures", ""),
+    "catches_teach_nothing": ("interpose_exceptions.cpp", "if (runq::model::explore::exploring && !runq::model::explore::in_runtime) let_go_of(handled());",
+                              "", "twins", "exceptions.cpp"),
+    "pointers_teach_nothing": ("interpose_exceptions.cpp", "!runq::model::explore::in_runtime) let_go_of(*pointer);",
+                               "false) let_go_of(*pointer);", "twins", "exceptions.cpp -DKEEPS"),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 
