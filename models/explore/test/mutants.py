@@ -75,7 +75,7 @@ MUTANTS = {
     "catches_teach_nothing": ("interpose_exceptions.cpp", "if (runq::model::explore::exploring && !runq::model::explore::in_runtime) let_go_of(handled());",
                               "", "twins", "exceptions.cpp"),
     "pointers_teach_nothing": ("interpose_exceptions.cpp", "!runq::model::explore::in_runtime) let_go_of(*pointer);",
-                               "false) let_go_of(*pointer);", "twins", "exceptions.cpp -DKEEPS"),
+                               "false) let_go_of(*pointer);", "twins", "exceptions.cpp -DBY_POINTER"),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 
