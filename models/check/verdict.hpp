@@ -60,6 +60,14 @@ struct search_result {
   std::uint64_t walks = 0;       ///< exact engine: random walks that came to their end
   double estimated = 0;          ///< executions that there are in all; 0: not known
   double standard_error = 0;     ///< of the walks' estimate; 0 after one walk
+  /// With exact_options::up_to_symmetry: how many executions they stand for, as far as the search has come.
+  double arranged = 0;
+  bool up_to_symmetry = false;  ///< exact_options::up_to_symmetry applied to the end
+  bool told_apart = false;      ///< it did not, because the program tells threads apart
+  std::string told_apart_by;    ///< how, if this process has met that
+  std::uint64_t cut_off = 0;    ///< exact engine: continuations that exact_options::bound has forbidden
+  std::uint64_t walks = 0;      ///< exact engine: random walks that came to their end
+  double estimated = 0;         ///< executions that there are in all; 0: not known
   double seconds = 0;
   bool began_again = false;  ///< exact engine: waits in place met what they cannot judge, and so all waits have blocked
   std::uint32_t partner = no_event;  ///< the step that the failing one is not ordered with, where the engine knows it

@@ -23,10 +23,17 @@ std::string name_of(failure what) {
 
 namespace {
 
+/// How many executions there would be without --symmetry on, if these are more.
+[[nodiscard]] std::string up_to_symmetry(const search_result& r) {
+  const auto explored = static_cast<double>(r.executions);
+  if (!r.up_to_symmetry || r.arranged <= explored) return {};
+  return fmt::format(", up to symmetry: {} of {:.0f}", r.executions, r.arranged);
+}
+
 [[nodiscard]] std::string counted(const search_result& r) {
   const std::string blocked = r.blocked == 0 ? "" : fmt::format(", +{} blocked", r.blocked);
-  return fmt::format("{} execution{} explored{}, {:.2f} s", r.executions, r.executions == 1 ? "" : "s", blocked,
-                     r.seconds);
+  return fmt::format("{} execution{} explored{}{}, {:.2f} s", r.executions, r.executions == 1 ? "" : "s",
+                     up_to_symmetry(r), blocked, r.seconds);
 }
 
 [[nodiscard]] std::string describe(const search_result& r, session& s, source_index& sources) {
@@ -214,6 +221,7 @@ namespace {
 [[nodiscard]] std::string path_option(const search_result& r, session& s, const run_options& options) {
   std::string text = options.search.all_failures ? "--all-failures 1 " : "";
   if (r.began_again) text += "--waits-in-place off ";
+  if (r.up_to_symmetry) text += "--symmetry on ";
   if (r.orders_barriers && !options.search.all_failures && !options.search.load_buffering) {
     text += "--barriers-in-order ";
   }
@@ -297,6 +305,11 @@ answer judge(const search_result& r, session& s, const run_options& options) {
         "note: a thread waits for a variable that is freed, or written otherwise than atomically, beside that, or what "
         "it reads in a round that fails may be: all was explored again, as with --waits-in-place off --skip-retries "
         "off\n";
+  }
+  if (r.told_apart) {
+    a.text +=
+        fmt::format("note: threads that begin alike are told apart{}{}: all was explored, as with --symmetry off\n",
+                    r.told_apart_by.empty() ? "" : ": ", r.told_apart_by);
   }
   if (options.without_assertions) a.text += "note: NDEBUG leaves out the assertions of the program\n";
   a.text += so_far(r, s);

@@ -36,4 +36,9 @@ unsigned execution::thread_with_stack_at(const void* at) const noexcept {
   return 0;
 }
 
+unsigned execution::thread_with_variable_at(const void* at) const noexcept {
+  const unsigned owner = thread_with_stack_at(at);
+  return owner != 0 ? owner : identities->thread_with_variable_at(at);
+}
+
 }  // namespace runq::model::compiled

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "alike_threads.hpp"
 #include "exact_search.hpp"
 #include "frames.hpp"
 #include "limits.hpp"
@@ -102,12 +103,16 @@ class end_observer {
   ~end_observer() = default;
 };
 
+class thread_identities;
+
 /// The execution that is under way, as all parts of a session see it.
 struct execution {
   exact::search* search = nullptr;  ///< nullptr: no check is under way
   bounds limits;
   left_out omitted;
   end_observer* at_end = nullptr;
+  const thread_identities* identities = nullptr;
+  alike_threads alike;
   unsigned unjoined = 0;               ///< threads that were started in this execution, and not joined
   std::vector<shown_access> shown;     ///< the one in conflict, if it is plain, and the failing one
   std::array<const frame*, 2> race{};  ///< where the two accesses are of the last race; nullptr: there was none
@@ -129,6 +134,7 @@ struct execution {
     unjoined = 0;
     shown.clear();
     race = {};
+    alike.begin_execution();
   }
   /// The running thread does something that others can notice, or that it can find again.
   void note_effect() noexcept { running().has_effect = true; }
@@ -153,6 +159,8 @@ struct execution {
   /// The thread on whose stack the address is; 0: on none.
   [[nodiscard]] unsigned thread_with_stack_at(const void* at) const noexcept;
   [[nodiscard]] bool on_a_stack(const void* at) const noexcept { return thread_with_stack_at(at) != 0; }
+  /// The thread whose stack, or thread-local variable, is there; 0: none.
+  [[nodiscard]] unsigned thread_with_variable_at(const void* at) const noexcept;
   void show(event_kind kind, const step& by, const void* at) { shown.push_back({kind, by, at}); }
   static constexpr std::uint32_t all_bytes = 0xffff;
   /// An event of the variable that neither happens-before the running thread's next one nor after its `position`-th,

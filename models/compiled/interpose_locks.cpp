@@ -286,6 +286,7 @@ RUNQ_HOOK int thrd_join(thrd_t thread, int* result) {
   *result = static_cast<int>(reinterpret_cast<std::uintptr_t>(returned));
   return thrd_success;
 }
+RUNQ_HOOK thrd_t thrd_current() { return pthread_self(); }
 RUNQ_HOOK int thrd_detach(thrd_t thread) { return to_c11(pthread_detach(thread)); }
 RUNQ_HOOK void thrd_exit(int result) { pthread_exit(reinterpret_cast<void*>(static_cast<std::intptr_t>(result))); }
 RUNQ_HOOK void thrd_yield() { sched_yield(); }

@@ -26,6 +26,16 @@ using runq::model::rmw_op;
 
 // --- threads ---------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// The running thread asks who it is.
+void use_identity() {
+  const checker_scope scope;
+  current_session().threads().use_identity("one of them asks for the id of its thread");
+}
+
+}  // namespace
+
 RUNQ_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                              void* argument) {
   if (this_process.initialising) {
@@ -57,6 +67,19 @@ RUNQ_HOOK int pthread_detach(pthread_t thread) {
   RUNQ_PASS_ON(pthread_detach, thread)
   s.threads().detach(thread, code);
   return 0;
+}
+
+RUNQ_HOOK pthread_t pthread_self() noexcept {
+  if (this_process.in_program) use_identity();
+  const either_scope scope;
+  static auto* const original = real<decltype(pthread_self)>("pthread_self");
+  return original();
+}
+RUNQ_HOOK pid_t gettid() noexcept {
+  if (this_process.in_program) use_identity();
+  const either_scope scope;
+  static auto* const original = real<decltype(gettid)>("gettid");
+  return original();
 }
 
 // The search explores anyway what other threads do meanwhile.
@@ -781,7 +804,8 @@ RUNQ_HOOK long syscall(long number, ...) {
   std::array<long, 6> a{};
   for (long& each : a) each = va_arg(list, long);
   va_end(list);
-  if (!this_process.in_program || number == SYS_gettid) {
+  if (this_process.in_program && number == SYS_gettid) return gettid();
+  if (!this_process.in_program) {
     static auto* const original = real<long(long, ...)>("syscall");
     return original(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   }

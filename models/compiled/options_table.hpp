@@ -34,6 +34,7 @@ OPTION("--judge-timed-waits", "", "", flag(limits.judges_timed_waits), "a deadlo
 OPTION("--every-iteration", "", "", every_iteration(), "explore loops that wait one iteration after the other, rather than as waiting")
 OPTION("--skip-retries", "on|off", "on or off", on_or_off(search.skips_retries), "on (default): a failed round of a loop is left out where another execution shows what follows it; off: it is explored")
 OPTION("--waits-in-place", "on|off", "on or off", on_or_off(search.waits_in_place), "off: a thread that waits blocks its execution, and another one shows how it goes on; on (default): it tries again in the same execution when something new is written, so fewer executions are begun, and the same are complete")
+OPTION("--symmetry", "on|off", "on or off", on_or_off(search.up_to_symmetry), "on: of executions that differ only in which of several threads does what, if these begin with the same function and equal arguments, one is explored; off (default): all are")
 OPTION("--barriers-in-order", "", "", flag(search.orders_barriers), "explore also each order in which the threads of a round come to a barrier: many more executions, the same outcomes")
 OPTION("--load-buffering", "", "", flag(search.load_buffering), "explore also executions in which one relaxed read takes its value from a write that comes after it")
 TOOL_OPTION("--threads", "N", "a number", , "the program has more than 14 threads, with that of main(), and at most N (up to 30); the search is slower")

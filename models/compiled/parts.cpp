@@ -37,8 +37,8 @@ template <class Kind, std::size_t Size>
 std::string to_text(const report& r) {
   const std::string_view name = names_of_reports[static_cast<std::size_t>(r.what)];
   const tally& d = r.done;
-  std::string line = fmt::format("{} {} {} {} {} {:a} {}", name, d.executions, d.blocked, d.spurious, d.cut_off,
-                                 d.weight, static_cast<unsigned>(r.misled));
+  std::string line = fmt::format("{} {} {} {} {} {:a} {:a} {}", name, d.executions, d.blocked, d.spurious, d.cut_off,
+                                 d.arranged, d.weight, static_cast<unsigned>(r.misled));
   if (r.what == report::kind::ended) return line + " " + r.result;
   for (const exact::way& path : r.given) line += " " + path_text(path);
   return line;
@@ -48,11 +48,13 @@ report to_report(std::string_view line) {
   std::istringstream in{std::string(line)};
   report r;
   std::string name;
+  std::string arranged;
   std::string weight;
   tally& d = r.done;
   unsigned misled = 0;
-  in >> name >> d.executions >> d.blocked >> d.spurious >> d.cut_off >> weight >> misled;
+  in >> name >> d.executions >> d.blocked >> d.spurious >> d.cut_off >> arranged >> weight >> misled;
   r.misled = static_cast<exact::technique>(misled);
+  d.arranged = std::strtod(arranged.c_str(), nullptr);
   d.weight = std::strtod(weight.c_str(), nullptr);
   r.what = kind_called<report::kind>(name, names_of_reports);
   if (r.what == report::kind::ended) {

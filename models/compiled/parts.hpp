@@ -20,7 +20,8 @@ struct tally {
   std::uint64_t blocked = 0;
   std::uint64_t spurious = 0;
   std::uint64_t cut_off = 0;
-  double weight = 0;  ///< of the whole search; see exact::search::weight_done()
+  double arranged = 0;  ///< search_result::arranged
+  double weight = 0;    ///< of the whole search; see exact::search::weight_done()
 };
 
 /// What a searcher says, which asks what to do next. After `ended` it says nothing more. `stuck`: a technique has
@@ -74,7 +75,7 @@ class part_source final : public exact::work_source {
   [[nodiscard]] exact::technique begins_again_without() const noexcept override { return without_; }
 
   [[nodiscard]] static tally tally_of(const search_result& r, double weight) {
-    return {r.executions, r.blocked, r.spurious, r.cut_off, weight};
+    return {r.executions, r.blocked, r.spurious, r.cut_off, r.arranged, weight};
   }
 
  private:

@@ -316,6 +316,7 @@ void program_atomics::leave_in_memory(granule& g, void* at, unsigned size, std::
   const mixed_word word = words_.around(at, size);
   atomic_place* const p = place_of(word, word.begin == at ? g : memory_.at(word.begin));
   if (p != nullptr) p->in_memory = word.size == size ? value : wide_.read(word.begin, word.size);
+  now_.alike.write(now_, at, size);
 }
 
 /// Whether the running thread's last event, a store, leaves the variable as it was.

@@ -114,6 +114,7 @@ void program_heap::require_unused(const user_heap::block& b, const step& by, con
     granule& g = shadow_.of(part);
     a.bytes = bytes_from(offset_in_granule(part), static_cast<std::size_t>(b.begin + b.size - part));
     g.for_each_access([&](const plain_access& old) {
+      if (old.thread != by.thread && (old.bytes & a.bytes) != 0) now_.alike.access_after(now_, old, a, part);
       if (old.thread == by.thread || (old.bytes & a.bytes) == 0 || old.before(now_.search->knows())) return;
       now_.show(kind_of(old), old, part);
       now_.show(event_kind::deallocate, by, b.begin);

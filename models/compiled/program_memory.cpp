@@ -58,7 +58,7 @@ bool program_memory::has_atomics(const void* at, std::size_t size) {
 
 /// There are other accesses to the granule, or atomic variables in it.
 void program_memory::access_shared(granule& g, const void* part, const plain_access& a) {
-  if (now_.search->takes_shortcuts()) require_own_stack(g, part, a);
+  if (now_.search->takes_shortcuts() || now_.alike.any()) require_own_stack(g, part, a);
   g.for_each_access([&](const plain_access& old) { check_against(old, a, part, true); });
   if (g.has_atomics()) access_atomics(g, part, a);
   g.notes(a);
@@ -71,6 +71,8 @@ void program_memory::require_own_stack(granule& g, const void* part, const plain
   bool is_shared = owner != a.thread;
   g.for_each_access([&](const plain_access& old) { is_shared = is_shared || old.thread != owner; });
   if (!is_shared) return;
+  now_.alike.share_stack(now_, owner);
+  if (!now_.search->takes_shortcuts()) return;
   now_.omitted.used_beside_rounds = true;
   now_.search->require_no_round_left_out();
 }
@@ -93,6 +95,7 @@ void program_memory::access_atomics(granule& g, const void* at, const plain_acce
   for (std::size_t i = g.places().size(); i-- != 0;) {
     atomic_place& place = g.places()[i];
     if ((place.bytes() & a.bytes) == 0) continue;
+    now_.alike.access_atomic(now_, a);
     check_against_atomic(place, begin, a, place.bytes_of_variable(a.bytes));
     if (a.is_write) end_atomic(g, begin, atomic_place(place));
   }

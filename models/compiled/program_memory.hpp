@@ -71,6 +71,7 @@ class program_memory {
   /// Whether the access, which is one of the running thread, races with an earlier one to the same granule.
   void check_against(const plain_access& old, const plain_access& a, const void* at, bool is_plain) {
     const bool conflicts = (old.bytes & a.bytes) != 0 && (old.is_write || a.is_write) && old.thread != a.thread;
+    if (conflicts) now_.alike.access_after(now_, old, a, at);
     if (!conflicts || now_.search->knows(old.thread, old.position) || is_of_standard_library(at)) return;
     report_race(old, a, at, is_plain);
   }

@@ -207,6 +207,7 @@ void* program_threads::join(pthread_t thread, const void* code) {
   now_.note_effect();
   now_.search->join(number, code_.here(code));
   --now_.unjoined;
+  now_.alike.look_at_result(now_, number, t.result);
   return t.result;
 }
 
@@ -216,6 +217,7 @@ void program_threads::detach(pthread_t thread, const void* code) {
 }
 
 void program_threads::begin_call(bool is_lock_free) noexcept {
+  use_identity("calls of a history are recorded");
   mine().in_call = mine().has_called = true;
   mine().in_lock_free_call = is_lock_free;
 }
@@ -223,6 +225,7 @@ void program_threads::begin_call(bool is_lock_free) noexcept {
 void program_threads::end_call() noexcept { mine().in_call = mine().in_lock_free_call = false; }
 
 void program_threads::let_one_stop(unsigned threads, const void* code) {
+  if (now_.search->is_up_to_symmetry()) now_.search->give_up_symmetry("one of the first threads may stop for ever");
   now_.search->let_stop(code_.choose(threads + 1, code));
 }
 

@@ -49,6 +49,8 @@ class program_threads {
   void detach(pthread_t thread, const void* code);
   [[nodiscard]] bool is_running(pthread_t thread) const noexcept { return pthread_equal(thread, pthread_self()) != 0; }
   [[nodiscard]] unsigned running() const noexcept { return now_.search->running(); }
+  /// See alike_threads.
+  void use_identity(const char* what) { now_.alike.use_identity(now_, what); }
   /// Whether it has ended otherwise than with the program.
   [[nodiscard]] bool has_ended(unsigned thread) const noexcept {
     return threads_[thread].is_started && threads_[thread].has_ended;

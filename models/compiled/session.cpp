@@ -134,6 +134,7 @@ search_result session::check(const program_threads::program_start& start, const 
   if (options_.shown) search.show_only(*options_.shown);
   now_.search = &search;
   now_.at_end = &waits_;
+  now_.identities = &identities_;
   const ends_of_stacks protected_ends(search);
   memory_.beginning().add_memory();
   objects_.take_over_spin_locks();
@@ -212,11 +213,21 @@ void session::end_execution() {
   if (options_.counts_leaks) memory_.heap().look_for_leaks(memory_.beginning().ranges());
 }
 
+/// What std::thread gives its thread: a block of the heap, which nobody else knows.
+std::span<const std::byte> session::captured(void* (*function)(void*), const void* argument) {
+  program_heap& heap = memory_.heap();
+  if (code_.is_own(reinterpret_cast<const void*>(function)) || !heap.owns(argument)) return {};
+  const user_heap::block* const b = heap.find(argument);
+  if (b == nullptr || b->begin != argument) return {};
+  return {b->begin, b->size};
+}
+
 pthread_t session::spawn(void* (*function)(void*), void* argument, const void* code) {
   const unsigned child = threads_.number_of_child();
   now_.note_effect();
   const step started = code_.step_here(code);
-  now_.search->spawn(child, code_.here(code));
+  const unsigned like = now_.alike.first_like(now_, child, function, argument, captured(function, argument));
+  now_.search->spawn(child, code_.here(code), like);
   begin_thread(child);
   return threads_.start(child, started, function, argument);
 }

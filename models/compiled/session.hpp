@@ -4,6 +4,7 @@
 // Each part has one subject, and knows of those before it:
 //
 //     execution         the search, and the thread that it runs
+//     alike_threads     which threads begin alike, and what tells them apart
 //     program_code      where that thread is in the program's code
 //     program_memory    plain accesses; program_heap: blocks; program_beginning: what every execution begins with
 //     program_atomics   atomic operations
@@ -21,6 +22,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -109,6 +111,7 @@ class session final : public exact::program {
 
   // --- what more than one part takes part in ------------------------------------------------------------------------
   [[nodiscard]] pthread_t spawn(void* (*function)(void*), void* argument, const void* code);
+  [[nodiscard]] std::span<const std::byte> captured(void* (*function)(void*), const void* argument);
   [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment, const void* code);
   /// Frees the block of the heap at `p`.
   void free(void* p, const void* code);

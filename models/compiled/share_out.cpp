@@ -37,6 +37,7 @@ tally share_out::sum() const noexcept {
     all.blocked += s.done.blocked;
     all.spurious += s.done.spurious;
     all.cut_off += s.done.cut_off;
+    all.arranged += s.done.arranged;
     all.weight += s.done.weight;
   }
   return all;
@@ -161,6 +162,9 @@ answer share_out::result(session& s, double seconds) const {
   all.spurious = done.spurious;
   all.cut_off = done.cut_off;
   all.seconds = seconds;
+  all.arranged = done.arranged;
+  all.told_apart = is_given_up(exact::technique::symmetry);
+  all.up_to_symmetry = options_.search.up_to_symmetry && !all.told_apart;
   all.began_again = is_given_up(exact::technique::waits_in_place);
   all.how = options_.search.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
   flags omitted = std::bit_cast<flags>(s.omitted());

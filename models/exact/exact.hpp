@@ -35,6 +35,9 @@ struct exact_options {
   /// Without this, a search in which it is not clear which arrivals are a round begins again with it. Always so with
   /// load_buffering, all_failures, or freeze_thread.
   bool orders_barriers = false;
+  /// Of executions of a program that differ only in which of several threads that begin alike does what, one is
+  /// explored (exact_symmetry.hpp). Not with load_buffering, a bound, all_failures, or freeze_thread.
+  bool up_to_symmetry = false;
   /// Explores only executions with at most so many deviations from the first one. A deviation is any choice but the
   /// first at an event: a read takes another write than the newest, a write is placed elsewhere than last, or an
   /// earlier read is made to read the new write, unless the thread of that read waits for it. The search is complete up

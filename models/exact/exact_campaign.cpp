@@ -20,6 +20,7 @@ void campaign::run() {
     explore_as_asked();
   }
   found_.result.orders_barriers = run_.orders_barriers;
+  found_.result.up_to_symmetry = run_.up_to_symmetry;
   found_.result.seconds = seconds();
 }
 
@@ -49,6 +50,9 @@ void campaign::begin_again_without(technique t) {
   forget_all();
   if (t == technique::unordered_rounds) {
     run_.orders_barriers = true;
+  } else if (t == technique::symmetry) {
+    run_.up_to_symmetry = false;
+    found_.result.told_apart = true;
   } else {
     run_.waits_in_place = run_.takes_shortcuts = false;
     found_.result.began_again = true;
@@ -64,12 +68,16 @@ bool campaign::has_passed_by() const noexcept {
 /// As if nothing had been explored.
 void campaign::forget_all() {
   const bool waits_block = found_.result.began_again;
+  const bool told_apart = found_.result.told_apart;
+  std::string why = std::move(found_.result.told_apart_by);
   pending_.clear();
   met_.forget();
   run_.known_shortcuts.forget();
   found_ = {};
   found_.result.how = what_is_sought();
   found_.result.began_again = waits_block;
+  found_.result.told_apart = told_apart;
+  found_.result.told_apart_by = std::move(why);
   driver_.begin_search_again();
 }
 

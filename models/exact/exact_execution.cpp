@@ -11,6 +11,7 @@ void execution::begin() noexcept {
   extending = false;
   complete = false;
   may_stop = 0;
+  joined = {};
   for (thread_state& t : threads) {
     t.now = status::ready;
     t.position = 0;

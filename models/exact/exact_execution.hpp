@@ -51,8 +51,15 @@ struct thread_state {
 /// again without it (README.md).
 enum class technique : std::uint8_t {
   none,
-  waits_in_place,   ///< exact_options::waits_in_place, and skips_retries with it
-  unordered_rounds  ///< of a barrier: see exact_options::orders_barriers
+  waits_in_place,    ///< exact_options::waits_in_place, and skips_retries with it
+  unordered_rounds,  ///< of a barrier: see exact_options::orders_barriers
+  symmetry           ///< exact_options::up_to_symmetry
+};
+
+/// How far threads that begin alike have been joined. Only who has joined none or all of them may do anything else.
+struct joined_alike {
+  std::array<unsigned, thread_slots> by{};     ///< by the first of them: who has joined some
+  std::array<unsigned, thread_slots> count{};  ///< likewise: how many
 };
 
 struct execution {
@@ -63,6 +70,8 @@ struct execution {
   bool complete = false;   ///< the scenario has been finished and destroyed
   bool waits_in_place = false;
   bool orders_barriers = false;
+  bool up_to_symmetry = false;
+  joined_alike joined;
   unsigned may_stop = 0;               ///< the thread that may stop for ever; 0: none
   bool takes_shortcuts = false;        ///< exact_options::skips_retries, where it applies
   bool has_left_out_round = false;     ///< in this search

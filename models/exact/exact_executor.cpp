@@ -6,6 +6,7 @@
 #include <string>
 
 #include "exact_barrier.hpp"
+#include "exact_symmetry.hpp"
 
 namespace runq::model::exact {
 
@@ -24,7 +25,7 @@ bool executor::run_to_its_end() {
   run_.begin();
   judge_.begin_execution();
   driver_.begin_execution(run_, &thread_entry, this);
-  return !found_.over && replay_threads() && extend_threads();
+  return !found_.over && replay_threads() && extend_threads() && (!run_.up_to_symmetry || is_in_order(*run_.g));
 }
 
 shortcuts::state executor::follow(const shortcut& s) {
@@ -91,6 +92,7 @@ bool executor::extend_threads() {
 }
 
 bool executor::can_extend(unsigned thread) const noexcept {
+  if (lets_others_begin(thread)) return false;
   const thread_state& t = run_.threads[thread];
   if (t.now == status::joining) return run_.g->has_ended(t.joined);
   if (t.now == status::arrived) return may_depart(*run_.g, t.awaited);
@@ -155,6 +157,66 @@ void executor::end_waits() {
   last_rounds_ = false;
 }
 
+// --- threads that begin alike: exact_symmetry.hpp -----------------------------------------------------------------
+
+bool executor::is_between_joins() const noexcept {
+  for (unsigned t = constructing + 1; t != run_.g->end_of_threads(); ++t) {
+    if (run_.joined.by[t] != run_.current) continue;
+    unsigned others = 0;
+    for (unsigned u = t; u != run_.g->end_of_threads(); ++u) others += first_like(*run_.g, u) == t ? 1U : 0U;
+    if (run_.joined.count[t] != others) return true;
+  }
+  return false;
+}
+
+/// What is done between two joins comes after one of the threads only.
+void executor::require_joins_together(const operation& wanted) {
+  if (wanted.kind == node_kind::join || !is_between_joins()) return;
+  give_up_symmetry("their joins do not come one right after the other");
+}
+
+void executor::note_join(unsigned joined) {
+  if (!has_others_like(*run_.g, joined)) return;
+  const unsigned first = first_like(*run_.g, joined);
+  unsigned& by = run_.joined.by[first];
+  if ((by != 0 && by != run_.current) || first_like(*run_.g, run_.current) == first) {
+    give_up_symmetry("they are joined by different threads");
+  }
+  by = run_.current;
+  ++run_.joined.count[first];
+}
+
+/// If it is the thread's first step, it must be that of the others, and in order.
+void executor::note_new(event_id e) {
+  if (run_.on_shortcut() || first_step(*run_.g, e.thread) != e) return;
+  for (unsigned t = constructing + 1; t != run_.g->end_of_threads(); ++t) {
+    if (t == e.thread || !begin_alike(*run_.g, t, e.thread)) continue;
+    const event_id other = first_step(*run_.g, t);
+    if (other != nobody && !are_alike(run_.g->at(other), run_.g->at(e))) give_up_symmetry("they do not begin alike");
+  }
+  if (is_never_in_order(*run_.g)) leave_out();
+}
+
+/// The first steps of all come first: then fewer of them may be revisited by what another one does later.
+bool executor::lets_others_begin(unsigned thread) const noexcept {
+  if (!run_.up_to_symmetry || first_step(*run_.g, thread) == nobody) return false;
+  for (unsigned t = constructing + 1; t != run_.g->end_of_threads(); ++t) {
+    const status now = run_.threads[t].now;
+    if ((now == status::frontier || now == status::ready) && begin_alike(*run_.g, t, thread) &&
+        first_step(*run_.g, t) == nobody) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void executor::give_up_symmetry(std::string why) {
+  found_.misled = technique::symmetry;
+  found_.result.told_apart_by = why;
+  found_.cut_short("threads that begin alike are told apart: " + why + "; check with --symmetry off");
+  run_.abandon();
+}
+
 // --- an operation: replay ------------------------------------------------------------------------------------------
 
 event_id executor::perform(const operation& wanted, site where) {
@@ -170,7 +232,11 @@ event_id executor::perform(const operation& wanted, site where) {
     run_.stop_running_thread(status::frozen);
   }
   ++t.operations;
-  if (!replay(wanted, where)) extend(wanted, where);
+  if (run_.up_to_symmetry) require_joins_together(wanted);
+  const bool is_new = !replay(wanted, where);
+  if (is_new) extend(wanted, where);
+  if (run_.up_to_symmetry && wanted.kind == node_kind::join) note_join(wanted.thread());
+  if (run_.up_to_symmetry && is_new) note_new(e);
   return e;
 }
 
@@ -241,6 +307,10 @@ void executor::await_arrivals(event_id arrival) {
 
 void executor::extend(const operation& wanted, site where) {
   if (run_.on_shortcut()) return extend_shortcut(wanted, where);
+  while (lets_others_begin(run_.current)) {
+    run_.running().now = status::ready;
+    run_.running().stack.suspend();
+  }
   if (wanted.kind == node_kind::join) return add_join(wanted, where);
   if (wanted.kind == node_kind::arrive) return add_arrival(wanted, where);
   if (wanted.kind == node_kind::depart) return add_departure(wanted, where);

@@ -36,6 +36,9 @@ class executor {
   [[nodiscard]] bool wait_in_place();
   /// Another execution shows all that this one would: it ends here, and does not count.
   [[noreturn]] void leave_out();
+  /// See program_operations.
+  [[nodiscard]] bool is_between_joins() const noexcept;
+  [[noreturn]] void give_up_symmetry(std::string why);
 
  private:
   [[nodiscard]] bool run_to_its_end();
@@ -46,6 +49,11 @@ class executor {
   [[nodiscard]] bool can_extend(unsigned thread) const noexcept;
   void resume(unsigned thread);
   static void thread_entry(void* self);
+
+  void require_joins_together(const operation& wanted);
+  void note_join(unsigned joined);
+  void note_new(event_id e);
+  [[nodiscard]] bool lets_others_begin(unsigned thread) const noexcept;
 
   void stop_or_go_on(site where);
   [[nodiscard]] bool replay(const operation& wanted, site where);

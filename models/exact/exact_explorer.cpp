@@ -2,10 +2,13 @@
 // New events: TruSt's Visit (POPL 2022, section 3 and algorithm 1). The names follow the paper where it has them.
 #include "exact_explorer.hpp"
 
+#include "exact_symmetry.hpp"
+
 namespace runq::model::exact {
 
 /// What the running execution leaves for later.
 void explorer::push(std::unique_ptr<graph> g) {
+  if (run_.up_to_symmetry && is_never_in_order(*g)) return pending_.recycle(std::move(g));
   g->deviations = run_.g->deviations + (ends_wait_ ? 0 : 1);
   if (g->deviations > options_.bound) {
     ++found_.result.cut_off;
@@ -172,15 +175,14 @@ bool explorer::may_revisit(event_id read, event_id write) const {
   for (unsigned t = constructing + 1; t != run_.g->end_of_threads(); ++t) {
     for (unsigned i = prefix[t]; i < run_.g->size(t); ++i) {
       if (run_.g->at(t, i).stamp < stamp) continue;
-      if (!maximally_added({static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)}, prefix)) return false;
+      if (!maximally_added(*run_.g, {static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)}, prefix))
+        return false;
     }
   }
   return true;
 }
 
-/// IsMaximallyAdded of the paper. `prefix`: what the revisiting write depends on.
-bool explorer::maximally_added(event_id e, const clock& prefix) const {
-  const graph& g = *run_.g;
+bool maximally_added(const graph& g, event_id e, const clock& prefix) {
   const node& n = g.at(e);
   if (n.kind == node_kind::choice) return n.value == 0;
   if ((n.kind != node_kind::read && n.kind != node_kind::write) || n.has_no_choice) return true;

@@ -20,6 +20,9 @@
 
 namespace runq::model::exact {
 
+/// IsMaximallyAdded of the paper. `prefix`: what the revisiting write depends on.
+[[nodiscard]] bool maximally_added(const graph& g, event_id e, const clock& prefix);
+
 class explorer {
  public:
   explorer(execution& run, pending_work& pending, judge& judge, met_before& met, findings& found,
@@ -54,7 +57,6 @@ class explorer {
   void revisit_reads(event_id write);
   [[nodiscard]] bool may_revisit(event_id read, event_id write) const;
   [[nodiscard]] bool is_waited_for(event_id read) const noexcept;
-  [[nodiscard]] bool maximally_added(event_id e, const clock& prefix) const;
   void revisit(event_id read, event_id write);
   void try_revisit_at(graph& g, event_id read, event_id write, event_id older);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "exact_consistency.hpp"
+#include "exact_symmetry.hpp"
 
 namespace runq::model::exact {
 
@@ -203,6 +204,7 @@ void judge::complete_execution() {
     }
   }
   ++found_.result.executions;
+  if (run_.up_to_symmetry) found_.result.arranged += arrangements(*run_.g);
   const bool may_be_spurious = options_.spurious_failures != 0 || options_.spurious_of_thread != 0;
   if (may_be_spurious && run_.g->spurious_failures() != 0) ++found_.result.spurious;
   const bool is_asked_for = found_.result.executions == options_.show_execution && !run_.may_begin_again;

@@ -131,8 +131,10 @@ struct allocate {
 struct deallocate {
   event_id allocation;
 };
+/// `like`: the first of the threads that begin alike, of which this is another one; 0: it is the first.
 struct spawn {
   unsigned thread;
+  unsigned like = 0;
 };
 struct join {
   unsigned thread;
@@ -176,7 +178,7 @@ struct operation {
   /// The value written; for a read, the value that it has read is filled in, for a choice the alternative. Of the
   /// others, the number that a trace shows: bytes, or a thread as the trace counts.
   std::uint64_t value = 0;
-  std::uint64_t expected = 0;  ///< change == exchange, take
+  std::uint64_t expected = 0;  ///< change == exchange, take; spawn: begins_like()
   std::uint64_t count = 1;     ///< change == take
 
  private:
@@ -303,6 +305,7 @@ struct operation {
     kind = node_kind::spawn;
     shown = event_kind::spawn;
     value = s.thread - 1;
+    expected = s.like;
     detail_ = s.thread;
   }
   operation(const step::join& s) {
@@ -357,6 +360,8 @@ struct operation {
   [[nodiscard]] std::uint64_t desired() const noexcept { return detail_; }
   /// spawn, join: the other thread
   [[nodiscard]] unsigned thread() const noexcept { return static_cast<unsigned>(detail_); }
+  /// spawn: exact_symmetry.hpp
+  [[nodiscard]] unsigned begins_like() const noexcept { return static_cast<unsigned>(expected); }
   /// choice
   [[nodiscard]] unsigned alternatives() const noexcept { return static_cast<unsigned>(detail_); }
 

@@ -20,8 +20,8 @@ location program_operations::known_variable(unsigned index, std::uint64_t mask) 
   return {to_record({static_cast<std::uint16_t>(constructing), static_cast<std::uint16_t>(index)}, true), mask};
 }
 
-void program_operations::spawn(unsigned thread, site where) {
-  executor_.perform(step::spawn{thread}, where);
+void program_operations::spawn(unsigned thread, site where, unsigned like) {
+  executor_.perform(step::spawn{thread, like}, where);
   executor_.start(thread);
 }
 

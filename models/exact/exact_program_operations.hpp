@@ -4,6 +4,7 @@
 #include <string>
 
 #include "exact_operations.hpp"
+#include "exact_symmetry.hpp"
 
 namespace runq::model::exact {
 
@@ -21,7 +22,9 @@ class program_operations : public scenario_operations {
   /// The same of a variable that this execution has found before.
   [[nodiscard]] static location known_variable(unsigned index, std::uint64_t mask) noexcept;
   /// Starts the thread with that number, which must be the same whenever the running thread gets to this point.
-  void spawn(unsigned thread, site where);
+  /// `like`: a thread that begins alike, which the running one has started as the first of them, since
+  /// beginning_of_starts(); 0: there is none.
+  void spawn(unsigned thread, site where, unsigned like = 0);
   /// Waits until the thread has ended.
   void join(unsigned thread, site where);
   /// The running thread comes to its end here.
@@ -91,6 +94,18 @@ class program_operations : public scenario_operations {
   [[noreturn]] void report_here(failure what, std::string message, site where) {
     judge_.report_here(what, std::move(message), where);
   }
+  /// exact_options::up_to_symmetry, as long as nothing has told threads apart.
+  [[nodiscard]] bool is_up_to_symmetry() const noexcept { return run_.up_to_symmetry; }
+  /// Whether others begin as the thread does.
+  [[nodiscard]] bool has_others_like(unsigned thread) const noexcept { return exact::has_others_like(*run_.g, thread); }
+  /// Events of the running thread before those that start threads, up to now.
+  [[nodiscard]] unsigned beginning_of_starts() const noexcept {
+    return exact::beginning_of_starts(*run_.g, run_.current, position());
+  }
+  /// Whether, of threads that begin alike, the running one has joined some, and others not yet.
+  [[nodiscard]] bool is_between_joins() const noexcept { return executor_.is_between_joins(); }
+  /// Threads that begin alike can be told apart: the search begins again without up_to_symmetry.
+  void give_up_symmetry(std::string why) { executor_.give_up_symmetry(std::move(why)); }
   /// Ends the search without a verdict; the running thread does not go on.
   [[noreturn]] void give_up(std::string message);
   /// The same, because accesses of different sizes make a larger variable of several: the search begins again with it.

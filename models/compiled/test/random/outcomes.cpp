@@ -2,6 +2,7 @@
 // The outcomes of the executions of a check. They are in memory that the process that makes the check shares with the
 // process that started it.
 #include <charconv>
+#include <tuple>
 
 #include <sys/mman.h>
 
@@ -53,6 +54,34 @@ void add_outcome(const thread_result* threads, std::size_t count, const unsigned
     }
   }
   for (std::size_t v = 0; v != variables; ++v) shared->add(values[v], v + 1 == variables ? '\n' : ';');
+}
+
+namespace {
+
+struct ended_thread {
+  unsigned kind;
+  thread_result result;
+  [[nodiscard]] bool operator<(const ended_thread& other) const {
+    return std::tie(kind, result.read) < std::tie(other.kind, other.result.read);
+  }
+};
+// In order. Every execution finds them as they begin.
+ended_thread ended[most_threads];
+std::size_t ended_count = 0;
+
+}  // namespace
+
+void note_end_of_thread(unsigned kind, const thread_result& r) noexcept {
+  const ended_thread own{kind, r};
+  std::size_t at = ended_count++;
+  for (; at != 0 && own < ended[at - 1]; --at) ended[at] = ended[at - 1];
+  ended[at] = own;
+}
+
+void add_unordered_outcome(const unsigned* values) noexcept {
+  thread_result sorted[most_threads];
+  for (std::size_t t = 0; t != ended_count; ++t) sorted[t] = ended[t].result;
+  add_outcome(sorted, ended_count, values);
 }
 
 const char* outcomes() noexcept {

@@ -60,6 +60,10 @@ extern const std::size_t program_count;
 void forget_outcomes() noexcept;
 /// Adds a line: what the threads have read, and what the variables hold in the end.
 void add_outcome(const thread_result* threads, std::size_t count, const unsigned* values) noexcept;
+/// A thread of an execution has come to its end: what it has read. `kind`: what it has executed.
+void note_end_of_thread(unsigned kind, const thread_result& r) noexcept;
+/// Adds a line that is the same whichever of the threads of a kind has read what.
+void add_unordered_outcome(const unsigned* values) noexcept;
 /// All lines since forget_outcomes(), including duplicates. nullptr if there were too many.
 [[nodiscard]] const char* outcomes() noexcept;
 
