@@ -60,7 +60,7 @@ class exploration {
     int status = 0;
     waitpid(slot.process, &status, 0);
     finish(slot, status);
-    expected_steps_ = std::max<std::uint64_t>(slot.report->done.steps, 1);
+    expected_ = slot.report->done;
     used_ = slot.report->used;
     prepare(used_);
     return !failed_.empty() || !refused_.empty();
@@ -101,7 +101,7 @@ class exploration {
   [[nodiscard]] run_request request(std::uint64_t seed) const {
     run_request r;
     r.seed = seed;
-    r.expected_steps = seed == 0 ? 1 : expected_steps_;
+    if (seed != 0) r.expected = expected_;
     r.uses = &used_;
     return r;
   }
@@ -257,7 +257,7 @@ class exploration {
   std::vector<run_slot> slots_;
   double begin_ = 0;
   double seconds_ = 0;
-  std::uint64_t expected_steps_ = 1;
+  run_counts expected_;  ///< what the first run has done
   working_set used_{};
   std::uint64_t runs_ = 0;
   run_counts total_;

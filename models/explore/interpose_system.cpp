@@ -183,7 +183,7 @@ namespace {
                          const void* code) {
   const int command = operation & FUTEX_CMD_MASK;
   if (!exploring) return 0;
-  step();
+  step_before_change();
   begin_event();
   seq_cst_fence();
   access<4>(reinterpret_cast<std::uintptr_t>(word), is_atomic, code);
@@ -213,7 +213,7 @@ namespace {
   if (command == registrations) return 0;
   if (command != MEMBARRIER_CMD_GLOBAL && command != MEMBARRIER_CMD_PRIVATE_EXPEDITED) return fail_with(EINVAL);
   if (!exploring) return 0;
-  step();
+  step_before_change();
   begin_event();
   seq_cst_fence_in_all_threads();
   return 0;

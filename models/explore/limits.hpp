@@ -22,6 +22,10 @@ inline constexpr std::uint32_t steps_alone = 4096;
 /// A run that has made so many steps goes on with a fair schedule and without old values; if nothing changes in as many
 /// more, it does not end.
 inline constexpr std::uint64_t usual_max_steps = 20'000'000;
+/// When for so many seconds of the program's clock, and so often, nothing but a limit of time has let a thread go on,
+/// while others wait without one, these wait for ever.
+inline constexpr std::uint64_t seconds_in_vain = 100;
+inline constexpr std::uint64_t timeouts_in_vain = 10'000;
 inline constexpr unsigned seconds_per_run = 60;  ///< of processor time
 /// To make a failure smaller: runs, and steps of all of them. Numbers, not seconds: so the answer is the same
 /// everywhere.

@@ -162,8 +162,10 @@ void access_atomically(std::uintptr_t address, unsigned size, bool writes, const
   }
 }
 
-void begin_operation(std::uintptr_t address, unsigned size, bool writes, std::memory_order order, const void* code) {
-  step();
+/// `changes`: unless it is a compare-exchange that fails, which nobody knows before.
+void begin_operation(std::uintptr_t address, unsigned size, bool writes, bool changes, std::memory_order order,
+                     const void* code) {
+  changes ? step_before_change() : step();
   begin_event();
   if (is_seq_cst(order)) ++total_order;
   access_atomically(address, size, writes, code);
@@ -221,7 +223,7 @@ void count_read(const location& l, const store_record& s) noexcept {
 }  // namespace
 
 wide atomic_load(std::uintptr_t address, unsigned size, std::memory_order order, const void* code) {
-  begin_operation(address, size, false, order, code);
+  begin_operation(address, size, false, false, order, code);
   location& l = location_at(address, size);
   store_record& s = choose_store(l, order);
   count_read(l, s);
@@ -233,7 +235,7 @@ wide atomic_load(std::uintptr_t address, unsigned size, std::memory_order order,
 }
 
 void atomic_store(std::uintptr_t address, unsigned size, wide value, std::memory_order order, const void* code) {
-  begin_operation(address, size, true, order, code);
+  begin_operation(address, size, true, true, order, code);
   location& l = location_at(address, size);
   store_record* const s = new_store(cut_to(value, size));
   s->released = message_of_store(order);
@@ -266,7 +268,7 @@ void atomic_store(std::uintptr_t address, unsigned size, wide value, std::memory
 
 wide atomic_rmw(std::uintptr_t address, unsigned size, rmw_op op, wide operand, std::memory_order order,
                 const void* code) {
-  begin_operation(address, size, true, order, code);
+  begin_operation(address, size, true, true, order, code);
   location& l = location_at(address, size);
   store_record* from = &choose_store(l, order);
   // What another read-modify-write has read is not read by this one; what is newest has not been read.
@@ -289,7 +291,7 @@ wide atomic_rmw(std::uintptr_t address, unsigned size, rmw_op op, wide operand, 
 bool atomic_compare_exchange(std::uintptr_t address, unsigned size, wide& expected, wide desired, bool is_weak,
                              std::memory_order success, std::memory_order failure, const void* code) {
   const bool is_total = is_seq_cst(success) || is_seq_cst(failure);
-  begin_operation(address, size, false, is_total ? std::memory_order::seq_cst : success, code);
+  begin_operation(address, size, false, true, is_total ? std::memory_order::seq_cst : success, code);
   location& l = location_at(address, size);
   store_record* from = &choose_store(l, is_total ? std::memory_order::seq_cst : failure);
   const bool for_no_reason =
@@ -347,7 +349,7 @@ void seq_cst_fence_in_all_threads() {
 
 void atomic_fence(std::memory_order order, const void* code) {
   if (order == std::memory_order::relaxed) return;
-  step();
+  step_before_change();
   begin_event();
   if (telling) {
     shown_step shown;

@@ -10,7 +10,7 @@ namespace runq::model::explore {
 
 namespace {
 
-constexpr std::array<const char*, 4> strategies{"any", "walk", "bursts", "pct"};
+constexpr std::array<const char*, 5> strategies{"any", "walk", "bursts", "pct", "points"};
 
 template <class Number>
 [[nodiscard]] bool read_number(const std::string& text, Number& to) {
@@ -50,6 +50,10 @@ template <class Number>
     to.weak_memory = value == "weak";
     return value == "weak" || value == "strong";
   }
+  if (name == "--timeouts") {
+    to.timeouts_fail = value == "fail";
+    return to.timeouts_fail || value == "heal";
+  }
   if (name == "--statuses") to.judges = value != "count";
   return true;
 }
@@ -80,7 +84,7 @@ void choose_for_run(std::uint64_t seed, const exploration_options& options) {
   choices.memory.seed(seed, 2);
   choices.spurious.seed(seed, 3);
   choices.program.seed(seed, 4);
-  const auto drawn = static_cast<strategy>(1 + random.below(3));
+  const auto drawn = static_cast<strategy>(1 + random.below(4));
   choices.how = options.how == strategy::any ? drawn : options.how;
   choices.burst = one_of<6>(random, {2, 4, 8, 16, 64, 256});
   choices.old_values = one_of<4>(random, {64, 256, 512, 768});
@@ -92,6 +96,7 @@ void choose_for_run(std::uint64_t seed, const exploration_options& options) {
   choices.reuses_memory = random.below(2) == 0;
   choices.weak_memory = options.weak_memory;
   choices.max_steps = options.max_steps;
+  choices.timeouts_fail = options.timeouts_fail;
 }
 
 }  // namespace runq::model::explore

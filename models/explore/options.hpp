@@ -19,8 +19,9 @@ struct exploration_options {
   strategy how = strategy::any;
   std::uint64_t max_steps = usual_max_steps;
   bool weak_memory = true;
-  bool judges = true;  ///< a run that fails ends the exploration; otherwise all exit statuses are counted
-  std::string only;    ///< a regular expression: tests of GoogleTest, each by itself; empty: the whole program
+  bool timeouts_fail = false;  ///< as in run_choices
+  bool judges = true;          ///< a run that fails ends the exploration; otherwise all exit statuses are counted
+  std::string only;            ///< a regular expression: tests of GoogleTest, each by itself; empty: the whole program
   result_files files;
   bool makes_smaller = true;  ///< a failure is shown with as few changes of threads and old values as are found
   std::uint64_t stop_at = 0;  ///< the step at which the shown run stops; 0: none

@@ -332,10 +332,10 @@ void report_conflict(const conflict& c, const void* code) {
   end_run(what, c.address, code);
 }
 
-void report_deadlock(std::span<thread* const> blocked) {
+void report_deadlock(std::span<thread* const> blocked, const std::string& why) {
   begin_to_fail();
   if (telling) {
-    search_result r = trace_of(failure::deadlock, "no thread can go on", blocked[0]->waits_at);
+    search_result r = trace_of(failure::deadlock, why, blocked[0]->waits_at);
     static constexpr std::array<const char*, 12> words{
         "",          "a lock",      "a lock, to read", "a condition variable", "the end of",
         "a barrier", "a semaphore", "pthread_once()",  "a static variable",    "a futex",

@@ -60,7 +60,7 @@ struct conflict {
   past_access mine{};
 };
 [[noreturn]] void report_conflict(const conflict& c, const void* code);
-[[noreturn]] void report_deadlock(std::span<thread* const> blocked);
+[[noreturn]] void report_deadlock(std::span<thread* const> blocked, const std::string& why);
 [[noreturn]] void report_no_end(std::uint64_t fair_since);
 
 /// What the system cannot give, or a limit: no verdict.

@@ -89,7 +89,7 @@ void limit_time() {
     stops_at_failure = options.stops_at_failure;
   }
   __libc_single_threaded = 0;
-  begin_schedule(request.expected_steps);
+  begin_schedule(request.expected);
   fiber here;
   make_main_fiber(self->context, &run_main);
   const fiber first = self->context;

@@ -45,7 +45,7 @@ struct run_outcome {
 };
 struct run_request {
   std::uint64_t seed = 1;
-  std::uint64_t expected_steps = 1;
+  run_counts expected;
   bool weak_memory = true;
   bool tells = false;
   bool measures = false;                            ///< what other runs will need, too

@@ -25,7 +25,7 @@ class runtime_scope {
   bool before_;
 };
 
-enum class strategy : std::uint8_t { any, walk, bursts, pct };
+enum class strategy : std::uint8_t { any, walk, bursts, pct, points };
 
 /// What decides about a run: all of it follows from the seed.
 struct run_choices {
@@ -40,6 +40,7 @@ struct run_choices {
   std::uint32_t early_timeouts = 0;     ///< of 1024 decisions of the scheduler, where a thread waits with a deadline
   std::uint32_t ignored_yields = 0;     ///< of 1024: they are only hints
   std::uint64_t max_steps = 0;          ///< then the schedule is fair, and reads see the newest store
+  bool timeouts_fail = false;           ///< a limit of time must not be all that lets the program go on
   bool reuses_memory = false;           ///< freed memory is used again at once; otherwise it is kept for a while
 };
 extern run_choices choices;
@@ -47,6 +48,7 @@ extern run_choices choices;
 /// How much a run has done.
 struct run_counts {
   std::uint64_t steps = 0;
+  std::uint64_t changes = 0;  ///< steps before changes: step_before_change()
   std::uint64_t switches = 0;
   std::uint64_t old_values = 0;  ///< reads that have not seen the newest store
   std::uint64_t inserted = 0;    ///< stores before others in modification order

@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 namespace runq::model::explore {
 
 std::uint32_t steps_until_decision = ~0U;
+std::uint64_t next_point = 0;
 std::uint64_t alarm_time = 0;
 std::uint64_t step_to_stop_at = 0;
 
@@ -40,6 +42,11 @@ std::uint32_t steps_in_a_row = 0;          // of the running thread
 bool is_fair = false;
 std::uint64_t fair_since = 0;
 
+// While nothing but limits of time lets a thread go on: how often that was, since when, and which thread it was last.
+std::uint64_t timeouts_alone = 0;
+std::uint64_t alone_since = 0;
+const thread* timed_out_alone = nullptr;
+
 // PCT: the highest priority runs. Those of victims of change points are below all others, those of threads that
 // yield below these.
 constexpr std::uint64_t ordinary = std::uint64_t{1} << 62;
@@ -49,7 +56,16 @@ std::array<std::uint64_t, most_changes> changes{};
 unsigned changes_left = 0;
 
 [[nodiscard]] bool by_priority() noexcept {
-  return choices.how == strategy::pct && !is_fair && mode != deviation_mode::followed;
+  return (choices.how == strategy::pct || choices.how == strategy::points) && !is_fair &&
+         mode != deviation_mode::followed;
+}
+/// What the points are counted in at which priorities change.
+[[nodiscard]] std::uint64_t progress() noexcept {
+  return choices.how == strategy::points ? counts.changes : counts.steps;
+}
+/// At which the running thread's priority changes next; `points` only.
+void find_next_point() noexcept {
+  next_point = choices.how == strategy::points && changes_left != 0 ? changes[changes_left - 1] : 0;
 }
 
 void add(std::array<thread*, max_threads>& list, std::uint32_t& count, thread& t) noexcept {
@@ -94,7 +110,7 @@ template <class Draw>
 
 [[nodiscard]] std::uint32_t steps_by_chance() noexcept {
   if (by_priority()) {
-    if (changes_left == 0) return steps_alone;
+    if (changes_left == 0 || choices.how == strategy::points) return steps_alone;
     const std::uint64_t until = changes[changes_left - 1] - std::min(changes[changes_left - 1], counts.steps);
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(until, 1, steps_alone));
   }
@@ -130,9 +146,41 @@ void go_on_with(thread& next) {
   switch_fiber(before.context, next.context);
 }
 
+void end_wait(thread& t) noexcept {
+  remove(blocked, blocked_count, t);
+  if (t.deadline != 0) --deadlines;
+  t.waits = wait_kind::none;
+  t.deadline = 0;
+  add_ready(t);
+}
+
 void time_out(thread& t) noexcept {
-  wake(t);
+  end_wait(t);
   t.timed_out = true;
+}
+
+/// All threads wait, and the clock goes on to a deadline.
+void count_timeout_alone() {
+  if (timeouts_alone++ == 0) alone_since = clock_now();
+  const bool others_wait = blocked_count != deadlines;
+  if (!others_wait || timeouts_alone < timeouts_in_vain || clock_now() - alone_since < seconds_in_vain * second) return;
+  report_deadlock({blocked.data(), blocked_count},
+                  fmt::format("for {} s only limits of time let threads go on", seconds_in_vain));
+}
+/// A wait that is no sleep has ended by its limit of time, when no thread could run.
+void note_timeout_alone() noexcept {
+  timed_out_alone = nullptr;
+  if (!choices.timeouts_fail || ready_count != 1) return;
+  if (ready[0]->timed_out && ready[0]->waited != wait_kind::sleep) timed_out_alone = ready[0];
+}
+/// The running thread wakes one that waits without a limit of time.
+void judge_wake(const thread& woken) {
+  timeouts_alone = 0;
+  if (timed_out_alone != self || woken.deadline != 0) return;
+  fail(failure::deadlock,
+       fmt::format("no thread could go on, until the wait of T{} ended by its limit of time: then it woke T{}",
+                   self->number, woken.number),
+       self->waits_at);
 }
 
 void pass_deadlines() noexcept {
@@ -207,9 +255,11 @@ void let_time_out() {
     }
     if (deadlines == 0 && next_timer == 0) {
       if (descriptors_change_late()) continue;
-      report_deadlock({blocked.data(), blocked_count});
+      report_deadlock({blocked.data(), blocked_count}, "no thread can go on");
     }
+    count_timeout_alone();
     advance_clock_to(first);
+    note_timeout_alone();
   }
   return choose_instead_of(next_in_turn(), choose_by_chance);
 }
@@ -231,16 +281,19 @@ void be_fair_after_too_many_steps() {
 
 }  // namespace
 
-void begin_schedule(std::uint64_t expected_steps) {
-  if (choices.how == strategy::pct) {
+void begin_schedule(const run_counts& expected) {
+  if (by_priority()) {
+    const std::uint64_t end = choices.how == strategy::points ? expected.changes : expected.steps;
     changes_left = choices.schedule.below(most_changes + 1);
     for (unsigned i = 0; i != changes_left; ++i) {
-      changes[i] = 1 + choices.schedule.next() % std::max<std::uint64_t>(expected_steps, 1);
+      changes[i] = 1 + choices.schedule.next() % std::max<std::uint64_t>(end, 1);
     }
     std::sort(changes.begin(), changes.begin() + changes_left, std::greater<>{});
   }
   // Those before main() are none of the run's.
   steps_granted = steps_until_decision = 0;
+  counts.changes = 0;
+  find_next_point();
   add_ready(*self);
   grant_steps(*self);
 }
@@ -259,14 +312,21 @@ void decide() {
   be_fair_after_too_many_steps();
   let_time_out();
   if (by_priority()) {
-    while (changes_left != 0 && changes[changes_left - 1] <= counts.steps) {
+    while (changes_left != 0 && changes[changes_left - 1] <= progress()) {
       --changes_left;
       rank_below(next_victim);
     }
+    find_next_point();
     if (steps_in_a_row >= steps_alone && ready_count > 1) rank_below(next_yielded);
   }
   thread& plain = steps_in_a_row >= steps_alone_followed ? next_in_turn() : *self;
   go_on_with(choose_instead_of(plain, choose_by_chance));
+}
+
+void decide_at_next_step() noexcept {
+  count_steps();
+  steps_granted = steps_until_decision = 1;
+  steps_after_stop = 0;
 }
 
 /// What was granted and not used is no step.
@@ -304,11 +364,12 @@ bool block(wait_kind kind, const void* object, const void* code, std::uint64_t d
   thread& me = *self;
   remove(ready, ready_count, me);
   me.state = thread_state::blocked;
-  me.waits = kind;
+  me.waits = me.waited = kind;
   me.waits_for = object;
   me.waits_at = code;
   me.deadline = deadline;
   me.timed_out = false;
+  if (timed_out_alone == &me) timed_out_alone = nullptr;
   if (deadline != 0) ++deadlines;
   add(blocked, blocked_count, me);
   go_on_with(next_ready());
@@ -316,11 +377,8 @@ bool block(wait_kind kind, const void* object, const void* code, std::uint64_t d
 }
 
 void wake(thread& t) {
-  remove(blocked, blocked_count, t);
-  if (t.deadline != 0) --deadlines;
-  t.waits = wait_kind::none;
-  t.deadline = 0;
-  add_ready(t);
+  judge_wake(t);
+  end_wait(t);
 }
 
 void wake_all(wait_kind kind, const void* object) {
@@ -379,11 +437,7 @@ void add_ready(thread& t) {
   if (t.priority == 0) t.priority = ordinary + (choices.schedule.next() >> 3);
   add(ready, ready_count, t);
   // It may come first.
-  if (steps_until_decision > 1 && by_priority()) {
-    count_steps();
-    steps_granted = steps_until_decision = 1;
-    steps_after_stop = 0;
-  }
+  if (steps_until_decision > 1 && by_priority()) decide_at_next_step();
 }
 
 void leave() {

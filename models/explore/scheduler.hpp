@@ -5,12 +5,13 @@
 
 #include <cstdint>
 
+#include "runtime.hpp"
 #include "threads.hpp"
 
 namespace runq::model::explore {
 
-/// Before main(): the strategy, and how many steps a run is expected to have.
-void begin_schedule(std::uint64_t expected_steps);
+/// Before main(): the strategy, and how long a run is expected to be.
+void begin_schedule(const run_counts& expected);
 
 extern std::uint32_t steps_until_decision;
 void count_steps();
@@ -24,6 +25,13 @@ extern std::uint64_t step_to_stop_at;
 /// The running thread is about to do something that others can notice: another one may run first.
 inline void step() {
   if (--steps_until_decision == 0) decide();
+}
+/// The same, for what changes something that others may look at, or is a fence: the places that `points` is about.
+extern std::uint64_t next_point;
+void decide_at_next_step() noexcept;
+inline void step_before_change() {
+  if (++counts.changes == next_point) decide_at_next_step();
+  step();
 }
 /// The running thread lets others run first, if there are any.
 void yield();

@@ -45,7 +45,7 @@ program with_argument(const program& p, const std::string& argument) {
 
 std::vector<std::string> tests_of(const exploration_options& options, const program& p) {
   run_slot slot = make_slot();
-  static_cast<void>(run_once(slot, {0, 1, false}, options, with_argument(p, "--gtest_list_tests")));
+  static_cast<void>(run_once(slot, {0, {}, false}, options, with_argument(p, "--gtest_list_tests")));
   const std::regex wanted = expression(options.only);
   std::vector<std::string> tests;
   std::string suite;

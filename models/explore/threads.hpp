@@ -38,6 +38,7 @@ struct thread {
   bool detached = false;
   bool timed_out = false;  ///< how its last wait has ended
   wait_kind waits = wait_kind::none;
+  wait_kind waited = wait_kind::none;  ///< the last time
   const void* waits_for = nullptr;
   const void* waits_at = nullptr;  ///< code
   pollfd* polled = nullptr;        ///< the descriptors that it waits for

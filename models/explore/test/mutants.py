@@ -3,7 +3,7 @@
 """Breaks the explorer's runtime, one line at a time: each time a test must fail.
 
 A mutant is a source, what is replaced there (which must be found once), by what, and the test that must notice: shapes of
-litmus_test.py, a program of twins_test.py or one of its variants, or failures_test.py."""
+litmus_test.py, a program of twins_test.py or one of its variants, failures_test.py, or power_test.py."""
 import argparse
 import os
 import re
@@ -76,6 +76,18 @@ MUTANTS = {
                               "", "twins", "exceptions.cpp"),
     "pointers_teach_nothing": ("interpose_exceptions.cpp", "!runq::model::explore::in_runtime) let_go_of(*pointer);",
                                "false) let_go_of(*pointer);", "twins", "exceptions.cpp -DBY_POINTER"),
+    "ticks_hide_deadlocks": ("scheduler.cpp", "  if (!others_wait || timeouts_alone", "  if (true || timeouts_alone", "power", ""),
+    "who_is_alone_is_in_a_deadlock": ("scheduler.cpp", "if (!others_wait || timeouts_alone", "if (timeouts_alone", "twins",
+                                      "ticks.cpp -DALONE -DTICKS=12000 -DMILLISECONDS=10"),
+    "few_ticks_are_many": ("scheduler.cpp", "timeouts_alone < timeouts_in_vain || ", "", "twins",
+                           "ticks.cpp -DTICKS=200 -DMILLISECONDS=1000"),
+    "short_ticks_are_long": ("scheduler.cpp", " || clock_now() - alone_since < seconds_in_vain * second", "", "twins",
+                             "ticks.cpp -DTICKS=12000 -DMILLISECONDS=1"),
+    "limits_of_time_heal": ("scheduler.cpp", "if (!choices.timeouts_fail || ready_count != 1) return;", "return;", "power", ""),
+    "a_sleep_is_a_limit_of_time": ("scheduler.cpp", "ready[0]->timed_out && ready[0]->waited != wait_kind::sleep",
+                                   "ready[0]->timed_out", "power", ""),
+    "points_are_steps": ("scheduler.cpp", "? counts.changes : counts.steps;", "? counts.steps : counts.steps;", "power", ""),
+    "reads_are_points": ("locations.cpp", "changes ? step_before_change() : step();", "step_before_change();", "power", ""),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 
@@ -111,6 +123,8 @@ def test_command(tool, kind, what, runs):
     if kind == "litmus":
         return [sys.executable, os.path.join(here, "litmus_test.py"), "--tool", tool, "--runs", runs, "--only", what,
                 os.path.join(here, "litmus.cpp")]
+    if kind == "power":
+        return [sys.executable, os.path.join(here, "power_test.py"), "--tool", tool]
     if kind == "failures":
         return [sys.executable, os.path.join(here, "failures_test.py"), "--tool", tool, "--short"]
     program, *flags = what.split()
