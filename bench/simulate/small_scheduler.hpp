@@ -99,6 +99,7 @@ class small_scheduler {
     yielded_ring yielded;
     typename yielded_ring::owner own_yielded;
     typename yielded_ring::thief yielded_thief;
+    bool yielded_first = false;
     time_slice<policy> slice;
     // The first timer: thieves look at it. There is none.
     typename policy::template atomic<std::int64_t> earliest_timer{never};

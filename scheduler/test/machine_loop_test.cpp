@@ -86,7 +86,12 @@ struct fork_owner {
 };
 struct yielded_owner {
   [[nodiscard]] static std::size_t size_approx() { return 0; }
-  [[nodiscard]] static int* const* pop() { return nullptr; }
+  [[nodiscard]] std::optional<int*> pop() {
+    if (waiting.empty()) return std::nullopt;
+    int* const oldest = waiting.front();
+    waiting.erase(waiting.begin());
+    return oldest;
+  }
   template <class Sink>
   std::size_t drain(Sink&& sink) {
     for (int* const task : waiting) sink(task);
@@ -142,6 +147,7 @@ struct processor {
   victim_queue forks_thief;
   yielded_owner own_yielded;
   victim_queue yielded_thief;
+  bool yielded_first = false;
 };
 struct machine {
   processor* held = nullptr;
@@ -367,6 +373,26 @@ void run_many(host& h, int n) {
     h.all[1].queue_thief.answers = {steal_status::taken};
     EXPECT_EQ(h.looping.next(h.m).number, 7);
   }
+}
+
+// The processor always has a task of its own, and the global queue is never empty: so the k-th task that has yielded
+// begins at the 61 (2 k - 1)-th dispatch.
+TEST(machine_loop, L22_every_122nd_dispatch_is_a_task_that_has_yielded_whatever_else_there_is_and_as_many_are_global) {
+  host h;
+  int own = 3;
+  std::array<int, 4> yielded{11, 12, 13, 14};
+  int global = 2;
+  for (int& task : yielded) h.all[0].own_yielded.waiting.push_back(&task);
+  h.global.all = {&global};
+  std::vector<std::pair<int, int>> begun;  // at which dispatch, which task: those that are not the processor's own
+  while (h.dispatches != 8 * 61) {
+    h.all[0].own_queue.next = &own;
+    const int number = h.looping.next(h.m).number;
+    if (number != own) begun.emplace_back(h.dispatches, number);
+    if (number == global) h.global.all = {&global};
+  }
+  EXPECT_EQ(begun, (std::vector<std::pair<int, int>>{
+                       {61, 11}, {122, 2}, {183, 12}, {244, 2}, {305, 13}, {366, 2}, {427, 14}, {488, 2}}));
 }
 
 TEST(machine_loop, S15_every_61st_dispatch_polls_if_nobody_else_does) {

@@ -586,6 +586,22 @@ TEST_F(monitor, S7_a_preempted_task_goes_to_the_global_queue) {
   });
 }
 
+TEST_F(monitor, S7_a_preempted_task_goes_where_all_processors_look_and_not_behind_those_that_yield_here) {
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    std::vector<std::string> log;
+    runq::go([&]() -> task<> {
+      co_await runq::yield();
+      log.push_back("yields");
+    });
+    co_await runq::yield();  // to the other task, which yields behind this one
+    (void)co_await hog([&] { return s.stats().preempted != 0; });
+    log.push_back("hog");
+    co_await runq::yield();
+    EXPECT_EQ(log, (std::vector<std::string>{"hog", "yields"}));
+  });
+}
+
 // A preempted task goes to the global queue, and its processor may first run tasks of its own queue. So an idle
 // processor must be woken, which may run the preempted task.
 TEST_F(monitor, S7_a_preempted_task_wakes_an_idle_processor) {

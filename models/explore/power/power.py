@@ -24,7 +24,7 @@ HEADERS = [os.path.join(root, *parts) for parts in (("deque", "include"), ("sche
 MUTANTS = ["park/no_rest_fence", "park/no_submit_fence", "park/doze_without_fence", "park/found_wakes_nobody",
            "park/doze_without_last_look", "park/looks_without_rmw", "park/no_second_look", "park/stop_forgets_sleepers",
            "park/idle_by_a_light_fence", "parker/wakes_before_the_token", "parker/put_by_store", "parker/wakes_nobody",
-           "machine_loop/yields_without_a_fence", "machine_loop/published_in_silence", "machine_loop/found_forgotten",
+           "machine_loop/yields_without_a_fence", "machine_loop/full_ring_in_silence", "machine_loop/found_forgotten",
            "machine_loop/global_overlooked", "monitor/stop_wakes_nobody", "monitor/stop_after_its_token", "mutex/arrival_not_noted",
            "channel/buffer_before_receiver"]
 # A dozing machine wakes up by itself: only this option notices that nobody else woke it.

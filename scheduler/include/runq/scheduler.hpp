@@ -335,7 +335,8 @@ void go(F&& f, const char* name = nullptr, source_place at = source_place::here(
   detail::spawn(p, detail::make_task(std::forward<F>(f)), name, at);
 }
 
-/// `co_await yield()` puts the calling task at the end of the global queue, so that the others run first.
+/// `co_await yield()` lets the others run first: the tasks of the processor, those of the global queue, and those that
+/// have yielded on this processor before.
 /// Throws runq::misuse outside a scheduler.
 [[nodiscard]] inline detail::yield_awaiter yield() noexcept { return {}; }
 

@@ -71,7 +71,8 @@ void preempt(processor_front& front, std::coroutine_handle<> self) {
   ++p.preempted;
   strand& s = *p.current;
   s.resume = self;
-  let_others_run(p, s);
+  // To the queue of all processors, so that each task that computes for long gets the same share of the time.
+  let_all_run(p, s);
 }
 
 std::coroutine_handle<> transfer_by_loop(processor_front& p, std::coroutine_handle<> h) {

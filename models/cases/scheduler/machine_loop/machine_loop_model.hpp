@@ -220,6 +220,7 @@ class machine_loop_model : public scenario {
     typename Queues::yields yielded;
     typename Queues::yields::owner own_yielded;
     typename Queues::yields::thief yielded_thief;
+    bool yielded_first = false;
   };
   struct machine : park_machine<machine, processor, machine_parker, atomics> {
     processor* held = nullptr;

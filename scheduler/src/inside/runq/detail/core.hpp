@@ -388,14 +388,20 @@ class core {
 
 /// Makes `s`, which runs on `p`, runnable at the end of the global queue: from then on another machine may run
 /// it at any moment. On the thread of `p`.
-inline void let_others_run(processor& p, strand& s) {
+inline void let_all_run(processor& p, strand& s) {
   s.set_status(task_status::runnable);
+  p.home.global.put(&s);
+  p.home.parking.submitted_in_order();
+}
+
+/// Likewise, but behind the other tasks that have yielded on `p`, on which it stays unless another machine needs work.
+inline void let_others_run(processor& p, strand& s) {
   if constexpr (processor_queue::capacity() != 0) {
+    s.set_status(task_status::runnable);
     p.home.looping.yield(p, &s);
   } else {
-    // unreached from here on: only a build with one queue for all, global_queue_test's.
-    p.home.global.put(&s);
-    p.home.parking.submitted_in_order();
+    // unreached: only a build with one queue for all, global_queue_test's.
+    let_all_run(p, s);
   }
 }
 

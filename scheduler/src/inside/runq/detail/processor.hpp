@@ -78,10 +78,11 @@ struct alignas(cache_line) processor : processor_front, park_processor<processor
   fork_deque::owner own_forks;
   fork_deque::thief forks_thief;
 
-  using yielded_ring = basic_ring<strand*, 64, std::uint32_t, policy>;
-  yielded_ring yielded;  // tasks that have yielded here, on their way to the global queue
+  using yielded_ring = basic_ring<strand*, 1024, std::uint32_t, policy>;
+  yielded_ring yielded;  // tasks that have yielded here
   yielded_ring::owner own_yielded;
   yielded_ring::thief yielded_thief;
+  bool yielded_first = false;  // at the last turn of the global queue they came before its tasks
 
   handoff<policy> in_call;                  // whether its machine is in a blocking call
   policy::cell<bool> call_has_unit{false};  // that call has waited for its turn: see call_limit

@@ -53,6 +53,8 @@ concept looping_processor = requires(Processor& p, const Processor& victim, bool
   p.chain.grow();
   p.chain.end();
   p.chain.forget();
+  // Whether tasks that have yielded came first at its last turn; the machine_loop sets it.
+  { p.yielded_first } -> std::same_as<bool&>;
   // The handles of its local_queue.
   { Processor::queue_capacity } -> std::convertible_to<std::size_t>;
   p.own_queue.pop();
@@ -184,14 +186,14 @@ class machine_loop {
     p.own_yielded.rebind();
   }
 
-  /// Makes `task`, which has run on `p`, runnable behind all tasks of the global queue. It waits in the processor's
-  /// ring of yielded tasks. Thieves and machines that go to sleep look there, too. When the ring is full, and at each
-  /// turn of the global queue, its tasks go to the end of that queue: one lock for many tasks. Until then the processor
-  /// takes a task from the ring only if the global queue is empty. Called by the machine of `p`.
+  /// Makes `task`, which has run on `p`, runnable behind the tasks of `p` and of the global queue. It waits in the
+  /// processor's ring of yielded tasks. Thieves and machines that go to sleep look there, too. When the ring is full,
+  /// its tasks go to the end of the global queue: one lock for many tasks. Called by the machine of `p`.
   template <class Task>
   void yield(Processor& p, Task* task) {
-    // by chance: 64 tasks yield on a processor before a turn of the global queue.
     while (!p.own_yielded.push(task)) publish(p);
+    // Also for the tasks that publish() has moved: meanwhile they were in no queue, and a machine that went to sleep at
+    // that moment missed them.
     host_.parking.submitted();
   }
 
@@ -350,29 +352,44 @@ class machine_loop {
       }
       return Work(next.task, next.from_runnext);
     }
+    // As take_share(), at once.
+    if (p.own_yielded.size_approx() != 0 && !host_.global.has_work_approx()) return take_yielded(p);
     return {};
   }
 
   // Gives a turn to tasks that would starve beside tasks that are always runnable. If no machine sleeps in the poller,
-  // a task whose descriptor is ready runs next on this processor; otherwise the oldest task of the global queue runs.
+  // a task whose descriptor is ready runs next on this processor; otherwise the oldest task of the global queue runs,
+  // or of those that have yielded here.
   [[gnu::noinline]] [[nodiscard]] Work take_turn(Processor& p) {
     if (host_.nobody_polls()) host_.poll();
-    return take_oldest_of_all(p);
+    return take_oldest_elsewhere(p);
   }
 
-  [[nodiscard]] Work take_oldest_of_all(Processor& p) {
-    publish(p);
-    // Another machine may have taken it.
-    return host_.global.has_work_approx() ? Work(host_.global.take()) : Work();
+  // Of two calls one prefers the global queue, and one the tasks that have yielded here: so neither starve beside the
+  // others.
+  [[nodiscard]] Work take_oldest_elsewhere(Processor& p) {
+    p.yielded_first = !p.yielded_first;
+    if (p.yielded_first) {
+      if (const Work w = take_yielded(p)) return w;
+    }
+    if (host_.global.has_work_approx()) {
+      // Another machine may have taken it.
+      if (const Work w = Work(host_.global.take())) return w;
+    }
+    return take_yielded(p);
   }
 
-  // Moves the tasks that have yielded on `p` to the end of the global queue, in their order.
+  [[nodiscard]] Work take_yielded(Processor& p) {
+    const auto yielded = p.own_yielded.pop();
+    return yielded ? Work(*yielded) : Work();
+  }
+
+  // Moves the tasks that have yielded on `p` to the end of the global queue, in their order. The caller wakes a machine
+  // for them if one is needed.
   void publish(Processor& p) {
     typename Host::task_list all;
-    if (p.own_yielded.drain([&all](auto* task) { all.push_back(task); }) == 0) return;
+    p.own_yielded.drain([&all](auto* task) { all.push_back(task); });
     host_.global.splice(std::move(all));
-    // While they were moved they were in no queue, and a machine that went to sleep at that moment missed them.
-    host_.parking.submitted_in_order();
   }
 
   [[gnu::noinline]] [[nodiscard]] bool chain_is_full(Processor& p, bool slice_is_over) {
@@ -385,7 +402,7 @@ class machine_loop {
 
   [[nodiscard]] Work take_oldest(Processor& p) {
     if (auto* const task = p.own_queue.pop_oldest()) return Work(task);
-    return take_oldest_of_all(p);
+    return take_oldest_elsewhere(p);
   }
 
   [[nodiscard]] Work take_share(Processor& p) {
@@ -398,9 +415,7 @@ class machine_loop {
       if (p.own_queue.size_approx() != 0) host_.parking.submitted();
       if (first != nullptr) return Work(first);
     }
-    // No task is older than those that have yielded here.
-    const auto yielded = p.own_yielded.pop();
-    return yielded ? Work(*yielded) : Work();
+    return take_yielded(p);
   }
 
   [[nodiscard]] Work spin(Processor& p) {
