@@ -166,13 +166,23 @@ std::string program_memory::while_in_use() {
   return fmt::format("{} is {} while in use: ", name_of_object(*object_call_.kind, object_call_.at), object_call_.what);
 }
 
+/// A long name without as many of the outer namespaces as make it short.
+[[nodiscard]] static std::string without_namespaces(std::string name) {
+  constexpr std::size_t longest = 32;
+  if (name.find_first_of("(<") != std::string::npos) return name;  // of a function's own variable
+  for (std::size_t end = name.find("::"); name.size() > longest && end != std::string::npos; end = name.find("::")) {
+    name.erase(0, end + 2);
+  }
+  return name;
+}
+
 std::string program_memory::name_of(const void* at) {
   if (std::string name = code_.variable_at(at); !name.empty()) {
     constexpr std::string_view unnamed = "(anonymous namespace)::";
     for (std::size_t found = name.find(unnamed); found != std::string::npos; found = name.find(unnamed)) {
       name.erase(found, unnamed.size());
     }
-    return name;
+    return without_namespaces(std::move(name));
   }
   if (heap_.owns(at)) {
     const user_heap::block* const b = heap_.find(at);

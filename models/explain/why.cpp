@@ -352,15 +352,13 @@ class reason {
     if (!newest) return {};
     return fmt::format("; {} does not see {}: {}", step(*old), step(*newest), unordered(*newest, *old));
   }
-  /// The last one that a waiting thread has read, or if none has, another one.
+  /// The last one that a waiting thread has read, and the last one of the others: who wakes can have missed who waits.
   [[nodiscard]] std::string what_was_not_seen() {
     const auto waits = [&](int thread) {
       return thread == trace_.back().thread ||
              std::any_of(r_.stuck.begin(), r_.stuck.end(), [&](const stuck_thread& s) { return s.thread == thread; });
     };
-    const bool one_has =
-        std::any_of(trace_.begin(), trace_.end(), [&](const event& e) { return is_old(e) && waits(e.thread); });
-    return what_was_not_seen([&](int thread) { return !one_has || waits(thread); });
+    return what_was_not_seen(waits) + what_was_not_seen([&](int thread) { return !waits(thread); });
   }
 
   /// Which value of another thread the one that is read has replaced.

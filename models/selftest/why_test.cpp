@@ -219,6 +219,24 @@ TEST(why, a_thread_that_waits_for_ever_has_not_seen_something) {
   EXPECT_EQ(waits(0), "T1 waits at step 6 until y is another value than 0, and no thread is left to write one");
 }
 
+TEST(why, who_wakes_can_have_missed_who_waits) {
+  EXPECT_EQ(execution()
+                .store(-1, x, relaxed, 0)
+                .store(-1, y, relaxed, 0)
+                .store(0, x, relaxed, 1)
+                .store(1, y, relaxed, 1)
+                .load(1, x, relaxed, 1)
+                .stale(1)
+                .load(0, y, relaxed, 2)
+                .stale(1)
+                .load(1, x, relaxed, 3)
+                .waits(),
+            "T1 waits at step 7 until x is another value than 0, and no thread is left to write one; step 5 does not "
+            "see step 3: nothing that T1 reads up to step 5 comes from T0 after step 3, so nothing orders the two; "
+            "step 6 does not see step 4: nothing that T0 reads up to step 6 comes from T1 after step 4, so nothing "
+            "orders the two");
+}
+
 TEST(why, two_threads_that_nothing_joins_are_named) {
   EXPECT_EQ(execution()
                 .write(0, data)

@@ -186,6 +186,24 @@ int main() {
         self.assertIn("word.hpp:4", self.check("--wrapper", "word.hpp", "--wrapper", "queue.cpp", program, status=1))
 
 
+class LongNames(Checked):
+    def test_outer_namespaces_are_left_out_of_a_long_name(self):
+        program = self.file("long.cpp", """#include <atomic>
+#include <cassert>
+#include <thread>
+namespace library::detail::implementation { std::atomic<int> table_of_waiters; }
+namespace short_one { std::atomic<int> x; }
+int main() {
+  std::thread t([] { library::detail::implementation::table_of_waiters = 1; short_one::x = 1; });
+  assert(short_one::x == 0 || library::detail::implementation::table_of_waiters == 0);
+  t.join();
+}
+""")
+        printed = self.check(program, status=1)
+        self.assertRegex(printed, r"store implementation::table_of_waiters ← 1 ")
+        self.assertRegex(printed, r"store short_one::x ← 1 ")
+
+
 class Waits(Checked):
     PROGRAM = """#include <cassert>
 #include <condition_variable>
