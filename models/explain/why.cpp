@@ -405,6 +405,8 @@ class reason {
         text += chain_of_locks(*last, {trace_.back().thread});
       } else if (last) {
         text += fmt::format("{} waits at {}, too", thread(s.thread), step(*last));
+      } else {
+        text += thread(s.thread) + " waits since before the steps that are shown";
       }
     }
     return text.empty() && *nobody != '\0' ? std::string(", and ") + nobody : text;

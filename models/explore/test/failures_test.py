@@ -85,6 +85,13 @@ def long_ones(right, endless):
     expect("no steps at all", status == 2 and "--max-steps does not take 0" in text, text)
 
 
+def early_waits(program):
+    status, text = program.explore("--runs", "1", "--strategy", "bursts")
+    waits = re.search("^why: .*", text, re.M)
+    expect("who waits since long is named", status == 1 and waits and all(f"T{n} waits since before the steps that are shown" in waits[0]
+                                                                         for n in (1, 2)), text)
+
+
 def addresses(program):
     printed = {re.search("mapped at .*", program.explore("--runs", "10", "--jobs", jobs)[1])[0] for jobs in ("1", "2", "5")}
     expect("what the program maps lies at one address, with any number of runs at a time", len(printed) == 1, printed)
@@ -133,6 +140,7 @@ def main():
         failing = Program(options.tool, scratch, "failing", PROGRAM, "-DWRONG")
         smaller(failing)
         stopped(failing)
+        early_waits(Program(options.tool, scratch, "waits", os.path.join(here, "programs", "early_waits.cpp")))
         long_run = os.path.join(here, "programs", "long_run.cpp")
         long_ones(Program(options.tool, scratch, "long", long_run), Program(options.tool, scratch, "endless", long_run, "-DWRONG"))
         addresses(Program(options.tool, scratch, "mapped", os.path.join(here, "programs", "mapped.cpp"), "-DWRONG"))
