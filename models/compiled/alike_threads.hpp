@@ -50,8 +50,8 @@ class alike_threads {
     void* (*function)(void*) = nullptr;
     const void* argument = nullptr;
     std::vector<std::byte> bytes;
-    unsigned first = 0;    ///< of those that begin alike
-    unsigned last = 0;     ///< of the first: the position at which the last one was started
+    unsigned first = 0;  ///< of those that begin alike
+    unsigned last = 0;   ///< of the first: the position at which the last one was started
     bool has_others = false;
     const char* identity = nullptr;  ///< how it has used its identity
     bool is_joined = false;          ///< of the first: one of them is

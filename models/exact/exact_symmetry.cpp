@@ -66,8 +66,8 @@ bool any_orbit(const graph& g, Function&& function) {
   return result;
 }
 
-/// Whether `write` and all before it in mo are read-modify-writes, or the initial value: then no write comes in between.
-/// `passed`: a write that may be one of them.
+/// Whether `write` and all before it in mo are read-modify-writes, or the initial value: then no write comes in
+/// between. `passed`: a write that may be one of them.
 [[nodiscard]] bool is_end_of_chain(const graph& g, event_id write, event_id passed, bool& has_passed) noexcept {
   for (event_id e = write; g.at(e).kind != node_kind::init; e = g.at(e.thread, e.index - 1U).source) {
     if (!g.at(e).exclusive) return false;

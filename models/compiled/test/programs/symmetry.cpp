@@ -2,7 +2,7 @@
 // Threads that begin alike are explored up to symmetry with --symmetry on, and in every order without it. Where the
 // program can tell them apart, all is explored in any case. Which executions fail does not depend on it.
 // check -DCOUNTER: exhaustive, 24 executions
-// check -DCOUNTER --symmetry on: exhaustive, 1 execution
+// check -DCOUNTER --symmetry on: exhaustive, 1 execution, +39 blocked
 // check -DCOUNTER --symmetry on --skip-retries off: exhaustive, 429 executions
 // check -DCOUNTER -DWRONG --symmetry on: FAIL assertion
 // check -DCOUNTER -DARGUMENTS --symmetry on: exhaustive, 24 executions
@@ -20,9 +20,17 @@
 // check -DQUEUE --symmetry on --no-leaks: exhaustive, 13 executions
 // check -DRING: exhaustive, 475 executions
 // check -DRING --symmetry on: exhaustive, 224 executions
+// check -DCAPTURES --symmetry on: exhaustive, 1 execution
+// check -DCAPTURES -DDIFFERENT --symmetry on: exhaustive, 6 executions
+// check -DLATE: exhaustive, 48 executions
+// check -DLATE --symmetry on: exhaustive, 30 executions
+// check -DREVISITED: exhaustive, 16 executions
+// check -DREVISITED --symmetry on: exhaustive, 12 executions
+// check -DSLOTS --symmetry on: exhaustive, 1 execution
 // check -DID --symmetry on: FAIL assertion
 // check -DNUMBER --symmetry on: exhaustive, 2 executions
 // check -DNUMBER -DBY_SYSTEM_CALL --symmetry on: exhaustive, 2 executions
+// check -DBETWEEN_STARTS -DATOMIC --symmetry on: exhaustive, 3 executions
 // check -DBETWEEN_STARTS --symmetry on: FAIL data race
 // check -DBETWEEN_JOINS --symmetry on: FAIL assertion
 // check -DBETWEEN_JOINS -DPLAIN --symmetry on: FAIL data race
@@ -32,7 +40,10 @@
 // check -DJOINED_BY_OTHER --symmetry on: FAIL assertion
 #include <atomic>
 #include <cassert>
+#include <cstdint>
+#include <functional>
 #include <mutex>
+#include <thread>
 
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -227,6 +238,50 @@ void* run(void*) {
   return nullptr;
 }
 void finish() {}
+#elif defined(SLOTS)
+// Which slot a thread takes depends on where its memory lies: each has 64 MiB.
+constexpr int threads = 2;
+std::atomic<int> slots[2];
+void* run(void*) {
+  char* const own = new char;
+  const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(own) >> 26;
+  slots[number % 2].fetch_add(1, relaxed);
+  delete own;
+  return nullptr;
+}
+void finish() {}
+#elif defined(LATE)
+// Another thread's store may come before what the later of the two has read.
+constexpr int threads = 2;
+std::atomic<int> x{0};
+void* run(void*) {
+  static_cast<void>(x.load(relaxed));
+  return nullptr;
+}
+void* store(void*) {
+  x.store(3, relaxed);
+  return nullptr;
+}
+void own() {
+  x.store(1, relaxed);
+  x.store(2, relaxed);
+}
+void finish() {}
+#elif defined(REVISITED)
+// What the later of the two writes may undo that the earlier one has read.
+constexpr int threads = 2;
+std::atomic<int> x{0}, y{0};
+void* run(void*) {
+  static_cast<void>(x.load(relaxed));
+  y.store(1, relaxed);
+  return nullptr;
+}
+void* store(void*) {
+  static_cast<void>(y.load(relaxed));
+  x.store(1, relaxed);
+  return nullptr;
+}
+void finish() {}
 #elif defined(BETWEEN_STARTS)
 constexpr int threads = 2;
 int data = 0;
@@ -235,7 +290,11 @@ void* run(void*) {
   if (turn.fetch_add(1, relaxed) == 1) ++data;
   return nullptr;
 }
+#ifdef ATOMIC
+void between_starts() { turn.load(relaxed); }
+#else
 void between_starts() { ++data; }
+#endif
 void finish() {}
 #elif defined(BETWEEN_JOINS)
 constexpr int threads = 2;
@@ -303,9 +362,27 @@ void* join_first(void*) {
 void finish() {}
 #endif
 
+#ifdef CAPTURES
+void add(std::atomic<int>& to, int more) { to.fetch_add(more, relaxed); }
+int main() {
+#ifdef DIFFERENT
+  constexpr int more[3] = {1, 2, 3};
+#else
+  constexpr int more[3] = {1, 1, 1};
+#endif
+  std::thread all[3];
+  for (int i = 0; i != 3; ++i) all[i] = std::thread(add, std::ref(turn), more[i]);
+  for (std::thread& t : all) t.join();
+  return 0;
+}
+#else
 int main() {
 #if !defined(ID) && !defined(JOINED_BY_OTHER)
   pthread_t all[threads];
+#endif
+#ifdef REVISITED
+  pthread_t other;
+  pthread_create(&other, nullptr, store, nullptr);
 #endif
   for (int i = 0; i != threads; ++i) {
     void* const argument =
@@ -323,7 +400,11 @@ int main() {
     if (i == 0) between_starts();
 #endif
   }
-#ifdef RING
+#ifdef LATE
+  pthread_t other;
+  pthread_create(&other, nullptr, store, nullptr);
+#endif
+#if defined(RING) || defined(LATE)
   own();
 #endif
 #ifdef JOINED_BY_OTHER
@@ -343,6 +424,10 @@ int main() {
 #endif
   }
 #endif
+#if defined(LATE) || defined(REVISITED)
+  pthread_join(other, nullptr);
+#endif
   finish();
   return 0;
 }
+#endif
