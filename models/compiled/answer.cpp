@@ -222,6 +222,8 @@ namespace {
   std::string text = options.search.all_failures ? "--all-failures 1 " : "";
   if (r.began_again) text += "--waits-in-place off ";
   if (r.up_to_symmetry) text += "--symmetry on ";
+  if (r.explores_undone_rounds && options.search.skips_undone_rounds && !r.began_again)
+    text += "--skip-retries reading ";
   if (r.orders_barriers && !options.search.all_failures && !options.search.load_buffering) {
     text += "--barriers-in-order ";
   }

@@ -16,6 +16,13 @@
 
 namespace runq::model::compiled {
 
+/// One more word of what a sum stands for.
+[[nodiscard]] inline std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) noexcept {
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+  sum = (sum ^ word) * odd;
+  return sum ^ sum >> 32;
+}
+
 /// At the end of each stack, never to be touched.
 inline constexpr std::size_t guard_bytes = 4096;
 
@@ -50,6 +57,11 @@ struct shared_read {
   friend bool operator==(const shared_read&, const shared_read&) = default;
 };
 
+struct plain_write {
+  const void* at;
+  std::size_t size;
+};
+
 /// What more than one part of a session asks of a thread.
 struct thread_state {
   frame* at = nullptr;                  ///< where in the program's code it is
@@ -63,6 +75,16 @@ struct thread_state {
   /// there is no room left, there were more. Plain hooks note them, which must not allocate memory.
   std::array<shared_read, 64> shared_reads;
   std::size_t shared_read_count = 0;
+  /// The last plain writes, but for those to its own stack: the one with number n at n % size.
+  std::array<plain_write, 8> writes;
+  std::size_t write_count = 0;
+  unsigned other_effects = 0;  ///< than plain writes
+  /// Before an event.
+  struct moment {
+    std::uint64_t state = 0;     ///< 0: not known
+    const void* code = nullptr;  ///< where its operation returns to
+  };
+  std::vector<moment> moments;     ///< of each event
   unsigned spurious_failures = 0;  ///< compare-exchanges that have failed for no reason
   unsigned failed_spuriously = 0;  ///< events up to the last of these
   std::vector<held_lock> held;
@@ -72,6 +94,9 @@ struct thread_state {
     at = root;
     usable = {};
     has_effect = false;
+    write_count = 0;
+    other_effects = 0;
+    moments.clear();
     accesses = 0;
     shared_read_count = 0;
     has_change = false;
@@ -113,6 +138,7 @@ struct execution {
   end_observer* at_end = nullptr;
   const thread_identities* identities = nullptr;
   alike_threads alike;
+  bool is_probing = false;             ///< exact::shortcut::is_probe
   unsigned unjoined = 0;               ///< threads that were started in this execution, and not joined
   std::vector<shown_access> shown;     ///< the one in conflict, if it is plain, and the failing one
   std::array<const frame*, 2> race{};  ///< where the two accesses are of the last race; nullptr: there was none
@@ -131,13 +157,23 @@ struct execution {
     self = {thread, search->position_of(thread), &threads[thread], search->stack_of(thread).lowest()};
   }
   void begin() noexcept {
+    is_probing = search->is_probing();
     unjoined = 0;
     shown.clear();
     race = {};
     alike.begin_execution();
   }
   /// The running thread does something that others can notice, or that it can find again.
-  void note_effect() noexcept { running().has_effect = true; }
+  void note_effect() noexcept {
+    running().has_effect = true;
+    ++running().other_effects;
+  }
+  /// The same: it writes plainly.
+  void note_write(const void* at, std::size_t size) noexcept {
+    thread_state& t = running();
+    t.has_effect = true;
+    t.writes[t.write_count++ % t.writes.size()] = {at, size};
+  }
   void note_access(const void* at, std::uint8_t bytes) noexcept {
     thread_state& t = running();
     ++t.accesses;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "interpose.hpp"
-#include "returned_value.hpp"
+#include "register_use.hpp"
 
 using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
 using runq::model::failure;

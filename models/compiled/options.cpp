@@ -97,6 +97,13 @@ class reader {
       wrong_ = fmt::format("{} takes on or off, not '{}'", option_, value);
     to = value != "off";
   }
+  void skip_retries() {
+    const std::string_view value = word();
+    if (wrong_.empty() && value != "on" && value != "reading" && value != "off")
+      wrong_ = fmt::format("{} takes on, reading or off, not '{}'", option_, value);
+    to_.search.skips_retries = value != "off";
+    to_.search.skips_undone_rounds = value == "on";
+  }
   template <class Number>
   void number(Number& to, std::uint64_t most = ~std::uint64_t{0}) {
     const std::string_view text = word();

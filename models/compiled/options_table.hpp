@@ -32,7 +32,7 @@ OPTION("--seed", "S", "a number", number(search.seed), "of the random walks (def
 OPTION("--path", "PATH", "the path that a failure shows, as 0.3.1", path(), "show the execution at the end of that path, which a failure has told")
 OPTION("--judge-timed-waits", "", "", flag(limits.judges_timed_waits), "a deadlock may consist of waits for condition variables and futexes that do not time out")
 OPTION("--every-iteration", "", "", every_iteration(), "explore loops that wait one iteration after the other, rather than as waiting")
-OPTION("--skip-retries", "on|off", "on or off", on_or_off(search.skips_retries), "on (default): a failed round of a loop is left out where another execution shows what follows it; off: it is explored")
+OPTION("--skip-retries", "on|reading|off", "on, reading or off", skip_retries(), "on (default): a failed round of a loop is left out where another execution shows what follows it; reading: if it only reads; off: it is explored")
 OPTION("--waits-in-place", "on|off", "on or off", on_or_off(search.waits_in_place), "off: a thread that waits blocks its execution, and another one shows how it goes on; on (default): it tries again in the same execution when something new is written, so fewer executions are begun, and the same are complete")
 OPTION("--symmetry", "on|off", "on or off", on_or_off(search.up_to_symmetry), "on: of executions that differ only in which of several threads does what, if these begin with the same function and equal arguments, one is explored; off (default): all are")
 OPTION("--barriers-in-order", "", "", flag(search.orders_barriers), "explore also each order in which the threads of a round come to a barrier: many more executions, the same outcomes")

@@ -9,6 +9,7 @@
 #include "mixed_words.hpp"
 #include "program_code.hpp"
 #include "program_memory.hpp"
+#include "undone_rounds.hpp"
 #include "wide_values.hpp"
 
 namespace runq::model::compiled {
@@ -17,7 +18,7 @@ namespace runq::model::compiled {
 class program_atomics {
  public:
   program_atomics(execution& now, program_code& code, program_memory& memory, wide_values& wide)
-      : now_(now), code_(code), memory_(memory), wide_(wide) {}
+      : now_(now), code_(code), memory_(memory), wide_(wide), undone_(now) {}
 
   /// When a check begins.
   void find_libraries();
@@ -57,6 +58,7 @@ class program_atomics {
   /// Subtracts `delta` from a lock that holds it, by a store if it is all that the lock holds.
   void give_back(void* at, unsigned size, std::uint64_t delta, bool is_all, const void* code);
 
+  [[nodiscard]] undone_rounds& undone() noexcept { return undone_; }
   [[nodiscard]] wide_values& wide() noexcept { return wide_; }
   [[nodiscard]] mixed_words& words() noexcept { return words_; }
 
@@ -90,6 +92,7 @@ class program_atomics {
                                             const void* code);
   /// `g` has the first bytes.
   void check_access(granule& g, const void* at, unsigned size, const void* code) {
+    if (now_.search->judges_undone_rounds()) undone_.look_at_last_operation();
     const bool is_simple = size <= granule_bytes && (now_.is_alone() || !g.has_accesses());
     program_heap& heap = memory_.heap();
     if (!is_simple || (heap.owns(at) && !heap.may_use(g, at, size))) check_parts(g, at, size, code);
@@ -101,6 +104,7 @@ class program_atomics {
   program_code& code_;
   program_memory& memory_;
   wide_values& wide_;
+  undone_rounds undone_;
   mixed_words words_;
   std::vector<const void*> variables_;  ///< where they lie, by their numbers
   address_range waiters_;  ///< where the standard library counts the threads that wait for an atomic variable

@@ -56,6 +56,13 @@ bool program_memory::has_atomics(const void* at, std::size_t size) {
   return false;
 }
 
+/// On a probe the thread may have read what it never reads: other memory than its own may not be there.
+void program_memory::look_before_probe_accesses(const void* at, bool is_write) {
+  if (!now_.search->on_probe() || now_.on_own_stack(at)) return;
+  if (is_write || !is_variable(at)) now_.search->end_probe(std::nullopt);
+  if (!now_.search->may_read_on_probe()) now_.search->end_probe(exact::shortcuts::depends_on_memory);
+}
+
 /// There are other accesses to the granule, or atomic variables in it.
 void program_memory::access_shared(granule& g, const void* part, const plain_access& a) {
   if (now_.search->takes_shortcuts() || now_.alike.any()) require_own_stack(g, part, a);
@@ -77,15 +84,19 @@ void program_memory::require_own_stack(granule& g, const void* part, const plain
   now_.search->require_no_round_left_out();
 }
 
-/// So they are although they read atomic variables: then no other thread may write to these plainly. Those on the heap
-/// are read again.
-void program_memory::require_no_variable(const granule& g, const void* part, byte_mask bytes) {
+/// So they are although they read atomic variables: then no other thread may write to these plainly, nor read them
+/// where the rounds write. Those on the heap are read again.
+void program_memory::require_no_variable(const granule& g, const void* part, byte_mask bytes, bool is_write) {
   if (now_.is_alone() || now_.on_own_stack(part) || heap_.owns(part)) return;
   const std::vector<atomic_places::numbered>& known = g.atomics->known;
   const bool is_variable = std::any_of(known.begin(), known.end(), [=](const atomic_places::numbered& k) {
     return k.place.size > granule_bytes || (k.place.bytes() & bytes) != 0;
   });
   if (!is_variable) return;
+  for (const atomic_places::numbered& k : known) {
+    if (now_.search->judges_undone_rounds()) now_.search->note_other_use(k.place.variable);
+  }
+  if (!is_write) return;
   now_.omitted.used_beside_rounds = true;
   now_.search->require_no_round_left_out();
 }

@@ -41,7 +41,8 @@ class program_memory {
   // --- accesses -----------------------------------------------------------------------------------------------------
   [[gnu::always_inline]] void access(const void* at, std::size_t size, bool is_write, const void* code) {
     if (size == 0) return;
-    if (is_write && !now_.on_own_stack(at)) now_.note_effect();
+    if (now_.is_probing) look_before_probe_accesses(at, is_write);
+    if (is_write && !now_.on_own_stack(at)) now_.note_write(at, size);
     access_plainly(at, size, is_write, code);
   }
   /// The same for an access by the running program. Most accesses take few instructions and call no function.
@@ -50,7 +51,7 @@ class program_memory {
     if (first + size > granule_bytes) return access_slowly(at, size, is_write, code);
     granule* const g = look_quickly(at, size, at, size, is_write, code);
     if (g == nullptr) return access_slowly(at, size, is_write, code);
-    if (is_write && !now_.on_own_stack(at)) now_.note_effect();
+    if (is_write && !now_.on_own_stack(at)) now_.note_write(at, size);
     if (now_.is_alone()) return;
     if (!code_.is_surely_own(code)) return access_slowly(at, size, is_write, code);
     const byte_mask bytes = bytes_from(first, size);
@@ -73,6 +74,7 @@ class program_memory {
     const bool conflicts = (old.bytes & a.bytes) != 0 && (old.is_write || a.is_write) && old.thread != a.thread;
     if (conflicts) now_.alike.access_after(now_, old, a, at);
     if (!conflicts || now_.search->knows(old.thread, old.position) || is_of_standard_library(at)) return;
+    if (now_.search->on_shortcut()) return;  // another execution shows it
     report_race(old, a, at, is_plain);
   }
   /// Whether it is a global variable, or lies on the stack of a thread.
@@ -97,7 +99,9 @@ class program_memory {
   /// noted, it returns nullptr.
   [[nodiscard, gnu::always_inline]] granule* look_quickly(const void* part, std::size_t part_size, const void* at,
                                                           std::size_t size, bool is_write, const void* code) {
-    if (size == 0 || code_.executed().is_recording() || (is_write && !beginning_.is_of_whole_program())) return nullptr;
+    if (size == 0 || now_.is_probing || code_.executed().is_recording() ||
+        (is_write && !beginning_.is_of_whole_program()))
+      return nullptr;
     granule* const g = shadow_.find_quickly(part);
     if (g == nullptr) return nullptr;
     if (!shadow_.is_current(*g)) {
@@ -134,15 +138,16 @@ class program_memory {
     if (is_write && part == at) beginning_.keep(at, size);
     if (now_.is_alone() && !g.has_atomics()) return;
     now_.note_access(at, bytes);
-    if (is_write && g.atomics != nullptr && now_.search->takes_shortcuts()) require_no_variable(g, part, bytes);
+    if (g.atomics != nullptr && now_.search->takes_shortcuts()) require_no_variable(g, part, bytes, is_write);
     const plain_access a{code_.step_here(code), bytes, is_write};
     if (g.has_atomics() || !g.notes_quickly(a)) access_shared(g, part, a);
   }
   /// Whether an atomic variable lives in these bytes, or beside them.
   [[nodiscard]] bool has_atomics(const void* at, std::size_t size);
+  void look_before_probe_accesses(const void* at, bool is_write);
   void access_shared(granule& g, const void* part, const plain_access& a);
   void require_own_stack(granule& g, const void* part, const plain_access& a);
-  void require_no_variable(const granule& g, const void* part, byte_mask bytes);
+  void require_no_variable(const granule& g, const void* part, byte_mask bytes, bool is_write);
   void access_atomics(granule& g, const void* at, const plain_access& a);
   void check_against_atomic(atomic_place& place, const std::byte* granule_begin, const plain_access& a,
                             std::uint32_t bytes);

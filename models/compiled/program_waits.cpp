@@ -2,8 +2,11 @@
 #include "program_waits.hpp"
 
 #include <cstring>
+#include <numeric>
 
 #include <fmt/format.h>
+
+#include "register_use.hpp"
 
 namespace runq::model::compiled {
 
@@ -26,6 +29,7 @@ void program_waits::begin_execution() noexcept {
 void program_waits::begin_thread(unsigned thread) {
   thread_info& t = threads_[thread];
   t.visits.clear();
+  t.came_by.clear();
   t.rounds.clear();
   t.woken.clear();
   t.timed = 0;
@@ -67,9 +71,12 @@ void program_waits::look_for_loop(const caller_state& caller, const void* code) 
                    now_.search->position(),
                    mine().timed,
                    now_.running().accesses,
-                   now_.running().shared_read_count};
+                   now_.running().shared_read_count,
+                   now_.running().write_count,
+                   now_.running().other_effects};
   // While the thread is replayed, the graph says what it does.
   if (now_.search->at_frontier() && !now_.search->on_shortcut()) {
+    if (now_.search->skips_undone_rounds()) look_for_undone_round(here);
     const auto rounds = std::count_if(visits.begin(), visits.end(), [&](const visit& v) { return v.state == state; });
     const bool is_late_round = rounds >= std::ptrdiff_t{now_.limits.rounds};
     for (const visit& v : visits) {
@@ -79,15 +86,74 @@ void program_waits::look_for_loop(const caller_state& caller, const void* code) 
   }
   if (visits.size() == most_visits) visits.erase(visits.begin());
   visits.push_back(here);
+  if (!now_.search->takes_shortcuts()) return;
+  now_.running().moments.resize(here.position + 1);
+  now_.running().moments.back() = {state, code};
+  std::vector<visit>& passed = mine().came_by;
+  if (passed.size() == most_visits) passed.erase(passed.begin());
+  passed.push_back(here);
+}
+
+/// Whether the running thread has made a round that changes variables and undoes that, and is where it would be without
+/// it. What it has done since its last operation before this is kept, or nothing is.
+void program_waits::look_for_undone_round(const visit& now) {
+  const std::vector<visit>& passed = mine().came_by;
+  if (passed.empty() || now_.running().changed == 0) return;
+  const exact::graph& graph = now_.search->current_graph();
+  const unsigned self = now_.search->running();
+  const visit& kept = passed.back();
+  for (auto v = passed.rbegin(); v != passed.rend(); ++v) {
+    if (v->position == now.position) continue;
+    if (v->timed != now.timed || v->effects != now.effects) return;
+    const bool is_here_again = v->state == now.state && v->writes == now.writes;
+    const bool tries_again = v->position < kept.position && v->accesses == kept.accesses &&
+                             graph.at(self, kept.position).repeats(graph.at(self, v->position));
+    if (!is_here_again && !tries_again) continue;
+    const unsigned end = is_here_again ? now.position : kept.position;
+    exact::undone_round round;
+    if (!reads_heap_again(v->position, end) || !atomics_.undone().is_undone(v->position, end, round)) continue;
+    const std::optional<std::uint64_t> state = with_writes(now.state, kept.writes);
+    if (!is_here_again && !(state && now_.search->is_reached_without(v->position, end, *state))) continue;
+    atomics_.undone().leave_out(round);
+    leave_out_round(v->position, now.code);
+  }
+}
+
+/// Whether whatever of the heap the running thread has accessed up to `end` it accesses right after that: so if it is
+/// freed beside the first access, it is freed beside the later one.
+bool program_waits::reads_heap_again(unsigned begin, unsigned end) const {
+  const exact::graph& graph = now_.search->current_graph();
+  const unsigned self = now_.search->running();
+  for (unsigned i = begin; i != end; ++i) {
+    const event_id variable = graph.at(self, i).variable;
+    if (variable == exact::nobody || !memory_.heap().owns(atomics_.address_of(variable.index))) continue;
+    if (end == now_.search->position() || graph.at(self, end).variable != variable) return false;
+  }
+  return true;
+}
+
+/// The state, and what the running thread has written plainly since then; nothing: that is too much.
+std::optional<std::uint64_t> program_waits::with_writes(std::uint64_t state, std::size_t since) const {
+  const thread_state& t = now_.threads[now_.self.number];
+  if (t.write_count - since > t.writes.size()) return {};
+  for (std::size_t i = since; i != t.write_count; ++i) {
+    const plain_write& w = t.writes[i % t.writes.size()];
+    const auto* const begin = static_cast<const unsigned char*>(w.at);
+    state = std::accumulate(begin, begin + w.size, state ^ reinterpret_cast<std::uintptr_t>(begin),
+                            [](std::uint64_t sum, unsigned char byte) { return mixed(sum, byte); });
+  }
+  return state;
 }
 
 /// On a shortcut the thread must have had no effect that it has not had without it.
 void program_waits::tell_state(std::uint64_t state) {
-  const std::vector<visit>& visits = mine().visits;
+  const std::vector<visit>& passed = mine().came_by;
   const unsigned begin = now_.search->beginning_of_shortcut();
-  const bool has_only_read =
-      std::any_of(visits.begin(), visits.end(), [=](const visit& v) { return v.position <= begin; });
-  now_.search->tell_state(has_only_read ? std::optional(state) : std::nullopt);
+  const auto first = std::find_if(passed.rbegin(), passed.rend(), [=](const visit& v) { return v.position <= begin; });
+  const thread_state& t = now_.running();
+  const bool is_sure = first != passed.rend() && first->effects == t.other_effects &&
+                       (!now_.search->on_probe() || first->writes == t.write_count);
+  now_.search->tell_state(is_sure ? with_writes(state, first->writes) : std::nullopt);
 }
 
 /// What the thread returns is all that is left of its state.
@@ -144,11 +210,16 @@ void program_waits::look_for_shortcut(const visit& now) {
     if (!may_read_newer || !may_be_left_out(begin, now.position - kept)) continue;
     if (!reads_again(*first, *at(now.position - kept))) continue;
     if (now_.search->is_reached_without(begin, now.position - kept, now.state)) {
-      now_.omitted.failed_rounds = true;
-      now_.search->leave_out_round();
-      wait_for_others(begin, now.code);
+      leave_out_round(begin, now.code);
     }
   }
+}
+
+/// The round of a loop that has begun there.
+void program_waits::leave_out_round(unsigned begin, const void* code) {
+  now_.omitted.failed_rounds = true;
+  now_.search->leave_out_round();
+  wait_for_others(begin, code);
 }
 
 /// Whether all that the running thread has read plainly from `begin` to `end` it has read again since then: who races
@@ -258,12 +329,8 @@ bool program_waits::takes_locks_since(unsigned position) const {
 /// The state of the running thread: its registers, its stack, and the locks that it holds. The words of the stack are
 /// taken by four independent sums, because a multiplication takes longer than all the rest.
 std::uint64_t program_waits::state_of(const caller_state& caller) {
-  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
   constexpr std::size_t lanes = 4;
-  const auto mix = [](std::uint64_t& sum, std::uint64_t word) {
-    sum = (sum ^ word) * odd;
-    sum ^= sum >> 32;
-  };
+  const auto mix = [](std::uint64_t& sum, std::uint64_t word) { sum = mixed(sum, word); };
   std::array<std::uint64_t, lanes> sums{1, 2, 3, 4};
   const std::byte* const end = now_.self.stack + exact::fiber_stack_bytes;
   const std::byte* at = caller.stack;
@@ -273,7 +340,9 @@ std::uint64_t program_waits::state_of(const caller_state& caller) {
   std::uint64_t state = 0;
   for (; at + sizeof(std::uint64_t) <= end; at += sizeof(std::uint64_t)) mix(state, stack_word(at));
   for (const std::uint64_t sum : sums) mix(state, sum);
-  for (const std::uint64_t r : caller.registers) mix(state, r);
+  caller_state used = caller;
+  forget_unused(used, reinterpret_cast<const void*>(stack_word(caller.stack)));
+  for (const std::uint64_t r : used.registers) mix(state, r);
   for (const taken_lock& l : now_.running().taken) mix(state, reinterpret_cast<std::uintptr_t>(l.lock));
   for (const held_lock& h : now_.running().held) {
     if (h.times > 1) mix(state, reinterpret_cast<std::uintptr_t>(h.lock) + h.times);  // a recursive mutex

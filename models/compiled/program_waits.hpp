@@ -107,6 +107,8 @@ class program_waits final : public end_observer {
     unsigned timed;                ///< clocks read, and timed waits, before it
     std::uint64_t accesses = 0;    ///< plain accesses before it
     std::size_t shared_reads = 0;  ///< thread_state::shared_reads before it
+    std::size_t writes = 0;        ///< plain writes before it
+    unsigned effects = 0;          ///< other ones
   };
   struct rounds_at {
     const void* code;
@@ -124,6 +126,7 @@ class program_waits final : public end_observer {
     std::vector<visit> visits;      ///< since it has last done anything but read and change atomic variables
     std::vector<rounds_at> rounds;  ///< since it has last done anything but read
     rounds_at before_last_read{};   ///< what the last read has changed in `rounds`; count 0: it was added
+    std::vector<visit> came_by;     ///< the last of all visits
     std::vector<visit> woken;       ///< as well: waits for condition variables that have ended for no reason
     unsigned timed = 0;             ///< clocks read, and timed waits
     unsigned timeouts = 0;
@@ -156,6 +159,10 @@ class program_waits final : public end_observer {
   void wait_as_in(const visit& before, const void* code);
   [[nodiscard]] unsigned length_of_last_round(const visit& now) const;
   void look_for_shortcut(const visit& now);
+  void look_for_undone_round(const visit& now);
+  [[nodiscard]] bool reads_heap_again(unsigned begin, unsigned end) const;
+  [[nodiscard]] std::optional<std::uint64_t> with_writes(std::uint64_t state, std::size_t since) const;
+  void leave_out_round(unsigned begin, const void* code);
   void tell_state(std::uint64_t state);
   [[nodiscard]] bool may_be_left_out(unsigned begin, unsigned end) const;
   [[nodiscard]] bool reads_again(const visit& begin, const visit& end) const;

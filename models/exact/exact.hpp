@@ -31,6 +31,9 @@ struct exact_options {
   /// values at once, blocks there: the execution without the round shows what follows. The outcomes and the failures
   /// are the same. Not with load_buffering, a bound, or freeze_thread.
   bool skips_retries = false;
+  /// With skips_retries: also a round that adds to variables and takes it back, where no other thread can tell that
+  /// there was one. A search that meets a thread which might begins again without this. One process only.
+  bool skips_undone_rounds = false;
   /// Explores also each order in which the threads of one round come to a barrier, as if they changed a counter.
   /// Without this, a search in which it is not clear which arrivals are a round begins again with it. Always so with
   /// load_buffering, all_failures, or freeze_thread.

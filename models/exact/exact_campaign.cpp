@@ -21,12 +21,17 @@ void campaign::run() {
   }
   found_.result.orders_barriers = run_.orders_barriers;
   found_.result.up_to_symmetry = run_.up_to_symmetry;
+  found_.result.explores_undone_rounds = !run_.skips_undone_rounds;
   found_.result.seconds = seconds();
 }
 
 /// Whether the search has met what only another one can judge, which has begun then. Each reason comes once at most.
 bool campaign::begins_again() {
   if (takes_other_sizes()) return true;
+  if (found_.knows_more) {
+    forget_all();
+    return true;
+  }
   // The way to an execution that is shown is one of the search that has told it.
   if (shown_ || found_.misled == technique::none) return false;
   begin_again_without(found_.misled);
@@ -53,8 +58,10 @@ void campaign::begin_again_without(technique t) {
   } else if (t == technique::symmetry) {
     run_.up_to_symmetry = false;
     found_.result.told_apart = true;
+  } else if (t == technique::undone_rounds) {
+    run_.skips_undone_rounds = run_.judges_undone_rounds = false;
   } else {
-    run_.waits_in_place = run_.takes_shortcuts = false;
+    run_.waits_in_place = run_.takes_shortcuts = run_.skips_undone_rounds = run_.judges_undone_rounds = false;
     found_.result.began_again = true;
   }
 }
@@ -73,6 +80,7 @@ void campaign::forget_all() {
   pending_.clear();
   met_.forget();
   run_.known_shortcuts.forget();
+  run_.differences.forget_uses();
   found_ = {};
   found_.result.how = what_is_sought();
   found_.result.began_again = waits_block;
@@ -131,6 +139,18 @@ double campaign::explore_next() {
   return rest;
 }
 
+namespace {
+
+/// How many events of `thread` do not depend on what the shortcut leaves out.
+[[nodiscard]] unsigned before_shortcut(const graph& g, const shortcut& s, unsigned thread) {
+  if (thread == s.thread) return s.begin;
+  unsigned end = g.size(thread);
+  while (end != 0 && g.at(thread, end - 1).porf[s.thread] > s.begin) --end;
+  return end;
+}
+
+}  // namespace
+
 /// Notes where the shortcut leads that the running execution asks for.
 void campaign::follow_shortcut() {
   const shortcut asked = std::exchange(run_.wanted_shortcut, {});
@@ -138,13 +158,13 @@ void campaign::follow_shortcut() {
   run_.g = pending_.copy(*here);
   clock keep = clock{};
   for (unsigned t = constructing; t != thread_slots; t = here->next_thread(t)) {
-    keep[t] = static_cast<std::uint16_t>(t == asked.thread ? asked.begin : here->size(t));
+    keep[t] = static_cast<std::uint16_t>(before_shortcut(*here, asked, t));
   }
   run_.g->restrict_to(keep);
   const shortcuts::state to = executor_.follow(asked);
   pending_.recycle(std::move(run_.g));
   run_.g = std::move(here);
-  run_.known_shortcuts.note(*run_.g, asked, to);
+  run_.known_shortcuts.note(asked.key, to);
 }
 
 // --- a part of a search ----------------------------------------------------------------------------------------------

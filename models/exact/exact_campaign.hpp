@@ -39,9 +39,15 @@ class campaign {
 
   void run();
   /// Before run(): explore only the parts of the search that come from there. May be nullptr.
-  void take_work_from(work_source* source) noexcept { source_ = source; }
+  void take_work_from(work_source* source) noexcept {
+    source_ = source;
+    if (source != nullptr) run_.skips_undone_rounds = run_.judges_undone_rounds = false;
+  }
   /// Before run(): explore only the execution at the end of that path, and describe it even if it passes.
-  void show_only(way to) { shown_ = std::move(to); }
+  void show_only(way to) {
+    shown_ = std::move(to);
+    run_.judges_undone_rounds = false;
+  }
   [[nodiscard]] again undecided() const noexcept { return undecided_; }
 
  private:

@@ -12,6 +12,7 @@
 #include "exact_graph.hpp"
 #include "exact_heap.hpp"
 #include "exact_shortcut.hpp"
+#include "exact_undone.hpp"
 
 namespace runq::model::exact {
 
@@ -53,7 +54,8 @@ enum class technique : std::uint8_t {
   none,
   waits_in_place,    ///< exact_options::waits_in_place, and skips_retries with it
   unordered_rounds,  ///< of a barrier: see exact_options::orders_barriers
-  symmetry           ///< exact_options::up_to_symmetry
+  symmetry,          ///< exact_options::up_to_symmetry
+  undone_rounds      ///< exact_options::skips_undone_rounds
 };
 
 /// How far threads that begin alike have been joined. Only who has joined none or all of them may do anything else.
@@ -76,6 +78,9 @@ struct execution {
   bool takes_shortcuts = false;        ///< exact_options::skips_retries, where it applies
   bool has_left_out_round = false;     ///< in this search
   bool is_used_beside_rounds = false;  ///< in this search: see program_operations::require_no_round_left_out()
+  bool skips_undone_rounds = false;    ///< exact_options::skips_undone_rounds, where it applies
+  bool judges_undone_rounds = false;   ///< whether nothing is lost by that; otherwise another search has said so
+  differences_left_out differences;
   shortcuts known_shortcuts;
   shortcut wanted_shortcut;            ///< the running thread has to know where it leads, before all goes on
   const shortcut* followed = nullptr;  ///< this execution only follows it

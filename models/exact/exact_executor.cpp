@@ -66,7 +66,7 @@ bool executor::replay_threads() {
     for (unsigned t = 1; t <= driver_.last_thread(*run_.g); ++t) {
       if (run_.threads[t].now != status::ready) continue;
       resume(t);
-      if (found_.over || impossible_) return false;
+      if (is_over() || impossible_) return false;
       repeat = repeat || run_.threads[t].now == status::ready;
     }
     if (repeat && run_.executed.size() == before) return false;
@@ -340,9 +340,27 @@ void executor::extend_shortcut(const operation& wanted, site where) {
   const shortcut& s = *run_.followed;
   const unsigned at = run_.running().position - s.begin;
   if (at == s.kept.size() || !may_stand_for(wanted, s.kept[at])) run_.abandon();
+  const node& kept = s.kept[at];
   const event_id e = append(wanted, where);
-  if (wanted.kind == node_kind::read) run_.g->set_source(e, s.kept[at].source);
-  if (!only_reads(run_.g->at(e))) run_.abandon();
+  if (wanted.kind == node_kind::read) read_as(e, kept);
+  if (run_.g->at(e).exclusive != kept.exclusive) run_.abandon();
+  if (!kept.exclusive) {
+    if (!only_reads(run_.g->at(e))) run_.abandon();
+    return;
+  }
+  const event_id write = run_.g->append(run_.current, run_.g->at(e).write_part(run_.g->at(kept.variable).mask()));
+  run_.g->at(write).exclusive = true;
+  run_.note_executed(where);
+}
+
+/// On a shortcut: the write from which the thread has read may depend on what is left out.
+void executor::read_as(event_id read, const node& kept) {
+  const bool is_there = run_.g->contains(kept.source) && kept.source.thread != run_.current;
+  const bool is_own = kept.source.thread == run_.current && kept.source.index < run_.followed->begin;
+  if (is_there || is_own) return run_.g->set_source(read, kept.source);
+  node& r = run_.g->at(read);
+  r.value = kept.value;
+  r.exclusive = r.succeeds();
 }
 
 event_id executor::append(const operation& wanted, site where) {

@@ -66,6 +66,7 @@ class executor {
   event_id append(const operation& wanted, site where);
   void explore_read(event_id read, site where);
   void extend_shortcut(const operation& wanted, site where);
+  void read_as(event_id read, const node& kept);
   void wait_for_untried(const operation& wanted);
   void end_waits();
   void add_join(const operation& wanted, site where);

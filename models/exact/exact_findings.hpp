@@ -16,6 +16,7 @@ struct findings {
   bool out_of_budget = false;          ///< over because of a limit of how long to search
   bool stopped_by_team = false;        ///< over because another process is
   technique misled = technique::none;  ///< over because it has met what only a search without that can judge
+  bool knows_more = false;             ///< over because it has found one more of execution::differences
   bool sizes_differ = false;           ///< over because the program makes a larger variable of several
 
   /// Ends the search without a verdict.

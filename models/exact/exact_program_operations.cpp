@@ -94,7 +94,24 @@ void program_operations::wait_unjudged(unsigned since, site where) {
 bool program_operations::is_reached_without(unsigned begin, unsigned kept, std::uint64_t state) {
   shortcut s{run_.current, begin, {}};
   for (unsigned i = kept; i != position(); ++i) s.kept.push_back(run_.g->at(run_.current, i));
-  if (const shortcuts::state* const known = run_.known_shortcuts.find(*run_.g, s)) return *known == state;
+  s.key = shortcuts::key_of(*run_.g, s);
+  if (const shortcuts::state* const known = run_.known_shortcuts.find(s.key)) return *known == state;
+  run_.wanted_shortcut = std::move(s);
+  run_.abandon();
+}
+
+shortcuts::state program_operations::state_after(event_id read, std::uint64_t value, std::uint64_t key, bool may_read) {
+  const shortcuts::state* known = run_.known_shortcuts.find(key);
+  may_read = may_read && known != nullptr && *known == shortcuts::depends_on_memory;
+  if (may_read) {
+    key = (key ^ shortcuts::past_of(*run_.g, read)) * 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+    known = run_.known_shortcuts.find(key);
+  }
+  if (known != nullptr) return *known;
+  shortcut s{read.thread, read.index, {run_.g->at(read)}, true, may_read, key};
+  s.kept.front().value = value;
+  s.kept.front().source = nobody;
+  if (s.kept.front().exclusive) s.kept.push_back(run_.g->at(read.thread, read.index + 1U));
   run_.wanted_shortcut = std::move(s);
   run_.abandon();
 }
@@ -110,7 +127,18 @@ clock program_operations::knows() const noexcept {
   return t.position == 0 ? run_.g->beginning_of(run_.current) : run_.g->at(run_.current, t.position - 1).hb;
 }
 
+void program_operations::report(failure what, std::string message, site where) {
+  if (on_shortcut()) run_.abandon();
+  judge_.report(what, std::move(message), where);
+}
+
+void program_operations::report_here(failure what, std::string message, site where) {
+  if (on_shortcut()) run_.abandon();
+  judge_.report_here(what, std::move(message), where);
+}
+
 void program_operations::give_up(std::string message) {
+  if (on_shortcut()) run_.abandon();
   found_.cut_short(std::move(message));
   run_.abandon();
 }
@@ -128,13 +156,31 @@ void program_operations::require_no_round_left_out() {
       "off");
 }
 
+void program_operations::note_other_use(unsigned variable) {
+  const event_id of{static_cast<std::uint16_t>(constructing), static_cast<std::uint16_t>(variable)};
+  run_.differences.note_other_use(of);
+  if (run_.differences.has(of)) give_up_undone_rounds();
+}
+
+void program_operations::give_up_undone_rounds() {
+  found_.misled = technique::undone_rounds;
+  give_up(
+      "a thread might tell that another one has changed a variable and undone that, in a round that is left out; check "
+      "with --skip-retries reading");
+}
+
+void program_operations::begin_again_with_differences() {
+  found_.knows_more = true;
+  give_up("a round that is left out was not known when a thread loaded its variable");
+}
+
 void program_operations::give_up_sizes(std::string message) {
-  found_.sizes_differ = true;
+  found_.sizes_differ = found_.sizes_differ || !on_shortcut();
   give_up(std::move(message));
 }
 
 void program_operations::give_up_waits_in_place(std::string message) {
-  found_.misled = technique::waits_in_place;
+  if (!on_shortcut()) found_.misled = technique::waits_in_place;
   give_up(std::move(message));
 }
 

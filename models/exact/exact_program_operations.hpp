@@ -5,6 +5,7 @@
 
 #include "exact_operations.hpp"
 #include "exact_symmetry.hpp"
+#include "exact_undone.hpp"
 
 namespace runq::model::exact {
 
@@ -65,6 +66,19 @@ class program_operations : public scenario_operations {
   /// event `begin` on but what it has done since its event `kept`. May go back to a beginning of this execution, so
   /// that it asks once more.
   [[nodiscard]] bool is_reached_without(unsigned begin, unsigned kept, std::uint64_t state);
+  /// The state in which the thread of `read` would come to its next operation, had it read that value there. `key`
+  /// decides that, and what it then reads plainly: without `may_read`, the answer is only that it does. May go back to
+  /// a beginning, too.
+  [[nodiscard]] shortcuts::state state_after(event_id read, std::uint64_t value, std::uint64_t key, bool may_read);
+  /// The running thread is followed, but not along an execution that there is: nothing that fails there is a failure.
+  [[nodiscard]] bool on_probe() const noexcept { return run_.on_shortcut() && run_.followed->is_probe; }
+  [[nodiscard]] bool is_probing() const noexcept { return run_.followed != nullptr && run_.followed->is_probe; }
+  [[nodiscard]] bool may_read_on_probe() const noexcept { return run_.followed->may_read; }
+  /// What it would do depends on memory, or is not known.
+  [[noreturn]] void end_probe(shortcuts::state found) {
+    run_.followed_to = found;
+    run_.abandon();
+  }
   [[nodiscard]] bool takes_shortcuts() const noexcept { return run_.takes_shortcuts; }
   /// Whether the running thread is followed for that. It tells its state before each operation that only reads.
   [[nodiscard]] bool on_shortcut() const noexcept { return run_.on_shortcut(); }
@@ -90,10 +104,6 @@ class program_operations : public scenario_operations {
 
   /// See class judge.
   void set_partner(event_id e) noexcept { judge_.set_partner(e); }
-  void report(failure what, std::string message, site where) { judge_.report(what, std::move(message), where); }
-  [[noreturn]] void report_here(failure what, std::string message, site where) {
-    judge_.report_here(what, std::move(message), where);
-  }
   /// exact_options::up_to_symmetry, as long as nothing has told threads apart.
   [[nodiscard]] bool is_up_to_symmetry() const noexcept { return run_.up_to_symmetry; }
   /// Whether others begin as the thread does.
@@ -106,12 +116,26 @@ class program_operations : public scenario_operations {
   [[nodiscard]] bool is_between_joins() const noexcept { return executor_.is_between_joins(); }
   /// Threads that begin alike can be told apart: the search begins again without up_to_symmetry.
   void give_up_symmetry(std::string why) { executor_.give_up_symmetry(std::move(why)); }
+  void report(failure what, std::string message, site where);
+  [[noreturn]] void report_here(failure what, std::string message, site where);
   /// Ends the search without a verdict; the running thread does not go on.
   [[noreturn]] void give_up(std::string message);
   /// The same, because accesses of different sizes make a larger variable of several: the search begins again with it.
   [[noreturn]] void give_up_sizes(std::string message);
   /// The same, because of a wait in place: the search begins again, with waits that block.
   [[noreturn]] void give_up_waits_in_place(std::string message);
+  /// For rounds that are undone:
+  [[nodiscard]] bool skips_undone_rounds() const noexcept { return run_.skips_undone_rounds; }
+  [[nodiscard]] bool judges_undone_rounds() const noexcept {
+    return run_.judges_undone_rounds && run_.followed == nullptr;
+  }
+  [[nodiscard]] differences_left_out& differences() noexcept { return run_.differences; }
+  /// A thread uses that variable otherwise than by loads and additions.
+  void note_other_use(unsigned variable);
+  /// The search begins again, and explores them.
+  [[noreturn]] void give_up_undone_rounds();
+  /// The search begins again, and knows those that it has found.
+  [[noreturn]] void begin_again_with_differences();
   /// The running thread's last round is left out. The same happens, if what has been left out may be missed.
   void leave_out_round();
   /// The running thread does what may go wrong beside a round that is left out in this search.

@@ -17,6 +17,10 @@ struct shortcut {
   unsigned thread = constructing;  ///< constructing: there is none
   unsigned begin = 0;
   std::vector<node> kept;
+  bool is_probe = false;  ///< no execution may have it: it only asks what the thread would do with those values
+  bool may_read = false;  ///< on a probe: variables that are not atomic
+
+  std::uint64_t key = 0;  ///< decides where it leads
 
   /// The number of the thread's events at its end.
   [[nodiscard]] unsigned end() const noexcept { return begin + static_cast<unsigned>(kept.size()); }
@@ -31,14 +35,17 @@ class shortcuts {
   using state = std::optional<std::uint64_t>;  ///< nothing: it cannot be followed
 
   /// nullptr: it has not been followed yet.
-  [[nodiscard]] const state* find(const graph& g, const shortcut& s) const;
-  /// In a graph that has the events before it, and those that it reads from.
-  void note(const graph& g, const shortcut& s, state to);
+  [[nodiscard]] const state* find(std::uint64_t key) const;
+  void note(std::uint64_t key, state to);
   void forget() noexcept { known_.clear(); }
+  /// In a graph that has the events before it, and those that it reads from.
+  [[nodiscard]] static std::uint64_t key_of(const graph& g, const shortcut& s);
+  /// What decides which values a thread finds in memory that was written before `e`.
+  [[nodiscard]] static std::uint64_t past_of(const graph& g, event_id e);
+  /// Instead of the state to which a probe leads: that depends on memory.
+  static constexpr std::uint64_t depends_on_memory = 1;
 
  private:
-  [[nodiscard]] static std::uint64_t key_of(const graph& g, const shortcut& s);
-
   std::unordered_map<std::uint64_t, state> known_;
 };
 

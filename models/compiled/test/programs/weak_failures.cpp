@@ -6,7 +6,7 @@
 // check --skip-retries off --spurious 0: bounded, 4 executions; spurious failures of weak compare-exchanges
 // check --spurious 1: bounded; more than 1 spurious failures in an execution
 // check --every-iteration: bounded, 4 executions
-// check -DLOADS_AGAIN --skip-retries off: bounded, +0 blocked; more than one spurious failure
+// check -DLOADS_AGAIN --skip-retries off: exhaustive, 4 executions, +0 blocked
 // check -DONCE: FAIL check failed
 // check -DONCE --spurious 0: bounded, 1 execution
 // check -DONCE -DSTRONG: exhaustive, 1 execution

@@ -39,14 +39,22 @@ enum class step : std::uint8_t {
   add_reading,   ///< and reads plain memory in each round
   add_on_heap,
   swap_both,  ///< two variables, one compare-exchange after the other
-  read_both   ///< until two reads of a variable find the same, with one of another between
+  read_both,  ///< until two reads of a variable find the same, with one of another between
+  // A lock that readers take by adding 1, and a writer by adding 4: who fails takes that back.
+  share,
+  share_spinning,  ///< and adds again at once
+  share_or_not,    ///< and gives up
+  own,
+  peek  ///< looks at the lock
 };
-constexpr const char* names[] = {"load",        "store",       "store_release", "write_plain",  "read_plain",
-                                 "add",         "add_weak",    "add_acquire",   "add_reread",   "add_other",
-                                 "add_unless",  "add_fenced",  "add_noting",    "add_counting", "add_knowing",
-                                 "add_reading", "add_on_heap", "swap_both",     "read_both"};
+constexpr const char* names[] = {
+    "load",       "store",        "store_release",  "write_plain",  "read_plain",  "add",
+    "add_weak",   "add_acquire",  "add_reread",     "add_other",    "add_unless",  "add_fenced",
+    "add_noting", "add_counting", "add_knowing",    "add_reading",  "add_on_heap", "swap_both",
+    "read_both",  "share",        "share_spinning", "share_or_not", "own",         "peek"};
 constexpr unsigned loops_from = static_cast<unsigned>(step::add);
-constexpr unsigned kinds = static_cast<unsigned>(step::read_both) + 1;
+constexpr unsigned locks_from = static_cast<unsigned>(step::share);
+constexpr unsigned kinds = static_cast<unsigned>(step::peek) + 1;
 
 struct instruction {
   step what;
@@ -70,6 +78,7 @@ struct program {
 struct shared {
   std::atomic<unsigned> v[2]{};
   unsigned plain[2]{};
+  std::atomic<unsigned> lock{};
   std::atomic<unsigned>* heap = new std::atomic<unsigned>(0);
 };
 
@@ -160,6 +169,48 @@ using variable = std::atomic<unsigned>;
   return 10 * before + also;
 }
 
+constexpr unsigned all = 4;  // more than there are readers
+
+[[gnu::noinline]] unsigned share(variable& lock, const variable& v) {
+  while (lock.fetch_add(1, acquire) >= all) {
+    lock.fetch_sub(1, relaxed);
+    while (lock.load(relaxed) >= all) {
+    }
+  }
+  const unsigned found = v.load(relaxed);
+  lock.fetch_sub(1, release);
+  return found;
+}
+[[gnu::noinline]] unsigned share_spinning(variable& lock, const unsigned& plain) {
+  unsigned before = lock.fetch_add(1, acquire);
+  while (before >= all) {
+    lock.fetch_sub(1, relaxed);
+    before = lock.fetch_add(1, acquire);
+  }
+  const unsigned found = plain;
+  lock.fetch_sub(1, release);
+  return found;
+}
+[[gnu::noinline]] unsigned share_or_not(variable& lock, const variable& v) {
+  if (lock.fetch_add(1, acquire) >= all) {
+    lock.fetch_sub(1, relaxed);
+    return 9;
+  }
+  const unsigned found = v.load(relaxed);
+  lock.fetch_sub(1, release);
+  return found;
+}
+[[gnu::noinline]] void own_all(variable& lock, variable& v, unsigned& plain, unsigned own) {
+  while (lock.fetch_add(all, acquire) != 0) {
+    lock.fetch_sub(all, relaxed);
+    while (lock.load(relaxed) != 0) {
+    }
+  }
+  v.store(own, relaxed);
+  plain = own;
+  lock.fetch_sub(all, release);
+}
+
 void run_thread(const std::vector<instruction>& steps, shared& s, thread_result& r, unsigned own) {
   unsigned knows = 0;
   for (const instruction& i : steps) {
@@ -188,6 +239,11 @@ void run_thread(const std::vector<instruction>& steps, shared& s, thread_result&
       case step::add_on_heap: r.note(add(*s.heap, acquire, acquire)); break;
       case step::swap_both: r.note(swap_both(v, other)); break;
       case step::read_both: r.note(read_both(v, other)); break;
+      case step::share: r.note(share(s.lock, v)); break;
+      case step::share_spinning: r.note(share_spinning(s.lock, s.plain[1])); break;
+      case step::share_or_not: r.note(share_or_not(s.lock, v)); break;
+      case step::own: own_all(s.lock, v, s.plain[1], own); break;
+      case step::peek: r.note(s.lock.load(relaxed)); break;
     }
   }
 }
@@ -219,10 +275,13 @@ class generator {
   [[nodiscard]] program make() {
     program p;
     p.threads.resize(2 + below(2));
-    const unsigned most = p.threads.size() == 2 ? 3 : 2;
     const bool has_plain = below(3) == 0;
+    const bool has_lock = below(3) == 0;
+    const unsigned most = (p.threads.size() == 2 ? 3 : 2) - (has_lock ? 1 : 0);
     for (auto& thread : p.threads) {
-      for (unsigned i = 1 + below(most); i != 0; --i) thread.push_back({kind(has_plain), below(3) / 2});
+      for (unsigned i = 1 + below(most); i != 0; --i) {
+        thread.push_back({has_lock && below(4) != 0 ? kind_of_lock() : kind(has_plain), below(3) / 2});
+      }
     }
     return p;
   }
@@ -231,8 +290,11 @@ class generator {
   [[nodiscard]] unsigned below(unsigned end) { return static_cast<unsigned>(random_() % end); }
   [[nodiscard]] step kind(bool has_plain) {
     if (below(3) == 0) return static_cast<step>(below(has_plain ? loops_from : 3));
-    const auto any = static_cast<step>(loops_from + below(kinds - loops_from));
+    const auto any = static_cast<step>(loops_from + below(locks_from - loops_from));
     return any == step::add_reading && !has_plain ? step::add : any;
+  }
+  [[nodiscard]] step kind_of_lock() {
+    return below(8) == 0 ? step::peek : static_cast<step>(locks_from + below(kinds - 1 - locks_from));
   }
 
   std::mt19937 random_;

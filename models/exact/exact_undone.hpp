@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// A round that is undone: a thread has added to variables, and has taken it back. README.md says when such a round is
+// left out.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "exact_graph.hpp"
+
+namespace runq::model::exact {
+
+/// A read of another thread that has found a variable while a thread had changed it.
+struct disturbed_read {
+  event_id read;
+  std::uint64_t without;  ///< what it would have read without that
+};
+
+/// By what a variable has differed while a round was under way.
+struct passing_difference {
+  event_id variable;
+  unsigned thread;  ///< of the round
+  std::uint64_t by;
+  friend bool operator==(const passing_difference&, const passing_difference&) noexcept = default;
+};
+
+/// What others may notice of some events of a thread that are to be left out.
+struct undone_round {
+  bool is_undone = false;  ///< they change something, and undo it: without them, all that comes later is the same
+  std::vector<disturbed_read> disturbed;
+  std::vector<passing_difference> differences;
+};
+
+/// A read-modify-write that adds, whatever it finds: two of them may change places.
+[[nodiscard]] bool adds(const node& n) noexcept;
+
+/// Of the rounds that a search has left out, and what it has seen of their variables while other threads ran.
+class differences_left_out {
+ public:
+  [[nodiscard]] const std::vector<passing_difference>& all() const noexcept { return all_; }
+  [[nodiscard]] bool has(event_id variable) const noexcept {
+    return std::any_of(all_.begin(), all_.end(), [=](const auto& d) { return d.variable == variable; });
+  }
+  /// Returns whether it is new.
+  bool add(const passing_difference& d) {
+    if (std::find(all_.begin(), all_.end(), d) != all_.end()) return false;
+    all_.push_back(d);
+    return true;
+  }
+  void note_load(event_id variable) { note(loaded_, variable); }
+  /// Neither a load nor an addition.
+  void note_other_use(event_id variable) { note(used_otherwise_, variable); }
+  /// Of one of those variables:
+  [[nodiscard]] bool is_loaded() const noexcept { return has_any(loaded_); }
+  [[nodiscard]] bool is_used_otherwise() const noexcept { return has_any(used_otherwise_); }
+  /// For a search that begins again.
+  void forget_uses() noexcept {
+    loaded_.clear();
+    used_otherwise_.clear();
+  }
+
+ private:
+  static void note(std::vector<bool>& of, event_id variable) {
+    if (of.size() <= variable.index) of.resize(variable.index + 1U);
+    of[variable.index] = true;
+  }
+  [[nodiscard]] bool has_any(const std::vector<bool>& of) const noexcept {
+    return std::any_of(all_.begin(), all_.end(),
+                       [&](const auto& d) { return d.variable.index < of.size() && of[d.variable.index]; });
+  }
+
+  std::vector<passing_difference> all_;
+  std::vector<bool> loaded_;  // by the numbers of variables
+  std::vector<bool> used_otherwise_;
+};
+
+/// Of the thread's events from `begin` to `end`.
+[[nodiscard]] undone_round look_at_round(const graph& g, unsigned thread, unsigned begin, unsigned end);
+
+}  // namespace runq::model::exact
