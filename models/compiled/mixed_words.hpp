@@ -44,7 +44,12 @@ class mixed_words {
   void add(const mixed_word& a, const mixed_word& b, std::string where) {
     add(a.size > b.size ? a : b);
     note_place(std::move(where));
+    shown_late_ = true;
   }
+  /// The search begins again, and knows the words.
+  void are_known() noexcept { shown_late_ = false; }
+  /// Whether one of them was shown since the search began.
+  [[nodiscard]] bool shown_late() const noexcept { return shown_late_; }
   /// Instead of those that it has.
   void add(const mixed_word& larger) {
     std::erase_if(words_, [&](const mixed_word& w) { return larger.contains(w.begin, w.size); });
@@ -59,6 +64,7 @@ class mixed_words {
  private:
   std::vector<mixed_word> words_;
   std::set<std::string> places_;
+  bool shown_late_ = false;
 };
 
 }  // namespace runq::model::compiled

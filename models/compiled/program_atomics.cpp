@@ -185,7 +185,7 @@ location program_atomics::variable_at(granule& g, const void* at, unsigned size,
                code);
   }
   const mixed_word word = words_.around(const_cast<void*>(at), size);
-  if (word.size != size) require_no_write_beside(word, at, size, code);
+  if (word.size != size) require_no_write_beside(word, at, size);
   location variable = variable_of(word, word.begin == at ? g : memory_.at(word.begin), where, code);
   variable.accessed = word.part_at(at, size);
   if (!variable.accessed.is_whole()) now_.omitted.mixed_sizes = true;
@@ -193,7 +193,7 @@ location program_atomics::variable_at(granule& g, const void* at, unsigned size,
 }
 
 /// No other thread has written to the rest of the word otherwise than atomically, so that this one does not know of it.
-void program_atomics::require_no_write_beside(const mixed_word& word, const void* at, unsigned size, const void* code) {
+void program_atomics::require_no_write_beside(const mixed_word& word, const void* at, unsigned size) {
   if (now_.is_alone()) return;
   for (unsigned i = 0; i < word.size; i += granule_bytes) {
     const std::byte* const begin = word.begin + i;
@@ -204,7 +204,7 @@ void program_atomics::require_no_write_beside(const mixed_word& word, const void
     memory_.at(begin).for_each_access([&](const plain_access& old) {
       const bool is_beside = (old.bytes & of_word) != 0 && (old.bytes & accessed) == 0 && old.is_write;
       if (!is_beside || old.thread == now_.search->running() || now_.search->knows(old.thread, old.position)) return;
-      code_.refuse(write_beside_parts, code);
+      code_.refuse(write_beside_parts, old.at.code);
     });
   }
 }

@@ -76,7 +76,7 @@ class program_atomics {
   [[nodiscard]] location variable_at(granule& g, const void* at, unsigned size, const site& where, const void* code);
   [[nodiscard]] location whole_variable_at(granule& g, const void* at, unsigned size, const site& where,
                                            const void* code);
-  void require_no_write_beside(const mixed_word& word, const void* at, unsigned size, const void* code);
+  void require_no_write_beside(const mixed_word& word, const void* at, unsigned size);
   [[nodiscard]] location variable_of(const mixed_word& word, granule& g, const site& where, const void* code);
   [[nodiscard]] static atomic_place* place_of(const mixed_word& word, granule& g);
   [[nodiscard]] location new_variable_at(granule& g, const void* at, unsigned size, const site& where,

@@ -129,7 +129,8 @@ answer check_by_processes(unsigned processes, const run_options& options, const 
     }
     watch.tell(work);
   }
-  return work.result(current_session(), watch.seconds());
+  session& s = current_session();
+  return work.needs_one_process() ? judge(check(s, options), s, options) : work.result(s, watch.seconds());
 }
 
 // --- on many machines ------------------------------------------------------------------------------------------------

@@ -172,6 +172,7 @@ bool session::is_end_of_stack(const void* address) const noexcept {
 
 void session::begin_search_again() {
   begin_search();
+  atomics_.words().are_known();
   failures_.forget();
 }
 

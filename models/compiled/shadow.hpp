@@ -24,7 +24,8 @@ using byte_mask = std::uint8_t;
 
 /// What is not modelled of memory that atomic operations of different sizes access.
 inline constexpr const char* write_beside_parts =
-    "a write that is not atomic to a part of memory, beside atomic operations of different sizes on other parts of it";
+    "a write that is not atomic to a part of memory, beside atomic operations of different sizes on other parts of it "
+    "(--plain-as-relaxed makes it one of them)";
 
 /// All bytes of a variable of that size, a bit for each.
 [[nodiscard]] constexpr std::uint32_t bytes_of(unsigned size) noexcept { return (1U << size) - 1; }

@@ -148,10 +148,22 @@ std::string describe_part(const search_result& r, session& s, const answer& a) {
                {"message", r.message},
                {"left_out", std::bit_cast<flags>(s.omitted())},
                {"weakened", s.code().orders().weakened_in()},
-               {"different_sizes", s.atomics().words().places()}};
+               {"different_sizes", s.atomics().words().places()},
+               {"needs_one_process", r.how == coverage::cut_short && s.atomics().words().shown_late()}};
   for (const unseen_code& u : all_unseen_code(s)) said["not_seen"].push_back({u.what, u.times});
   if (a.result != nullptr) said["result"] = *a.result;
   return said.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+bool share_out::needs_one_process() const {
+  bool needs = false;
+  for (const searcher& of : searchers_) {
+    if (of.result.empty()) continue;
+    const json said = json::parse(of.result);
+    if (said["status"] == 1) return false;
+    needs = needs || said["needs_one_process"];
+  }
+  return needs;
 }
 
 answer share_out::result(session& s, double seconds) const {

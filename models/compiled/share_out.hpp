@@ -30,6 +30,9 @@ class share_out {
   [[nodiscard]] bool is_over() const noexcept;
   /// Prints how far the search is, after so many seconds.
   [[nodiscard]] search_progress progress(double seconds) const;
+  /// After the end: whether a searcher has met what it cannot tell the others, as a variable that is larger than it
+  /// seemed, and nobody a failure.
+  [[nodiscard]] bool needs_one_process() const;
   /// After the end. Notes in `s` what the searchers have left out.
   [[nodiscard]] answer result(session& s, double seconds) const;
 

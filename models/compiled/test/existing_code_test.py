@@ -122,6 +122,13 @@ class PlainAsRelaxed(Checked):
             printed = self.check("--compiler", compiler, *halves, HALVES, "--", "-mcx16", "-DBLIND", status=1)
             self.assertIn("assertion fails: last.object == 2 && last.counter == 2", printed)
 
+    def test_a_plain_write_beside_atomic_parts_of_a_word_is_named_and_can_be_relaxed(self):
+        sizes = os.path.join(os.path.dirname(PROGRAMS), "programs", "different_sizes.cpp")
+        for flags in ["-DPLAIN_BESIDE"], ["-DPLAIN_BESIDE", "-DFIRST"]:
+            printed = self.check(sizes, "--", *flags, status=2)
+            where = re.search(r"\(--plain-as-relaxed makes it one of them\), at (\S+:\d+)", printed)[1]
+            self.assertIn("bounded: ", self.check("--plain-as-relaxed", where, sizes, "--", *flags, status=0))
+
     def test_volatile_variables_count_as_relaxed(self):
         for compiler in COMPILERS:
             printed = self.check("--compiler", compiler, "--volatile-as-relaxed", VOLATILE, status=1)
