@@ -723,7 +723,7 @@ def main():
         print(f"{count:>6}  {what}: {how}")
     refused = sum(count for (_, how), count in counts.items() if how == "refused")
     if left_out:
-        print(f"{left_out:>6}  steps of threads are in no trace: constructions that give no value, and choices not to stop")
+        print(f"{left_out:>6}  steps of threads are in no trace: constructions that give no value, and choices to do nothing")
     print(f"validate: {sum(counts.values())} executions, {refused} refused")
     sys.exit(1 if refused else 0 if counts else 2)
 
