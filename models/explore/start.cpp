@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <locale>
 #include <string>
 #include <vector>
 
@@ -118,8 +119,15 @@ void pin(char** argv) {
   give_up("the program cannot begin once more");
 }
 
+/// libstdc++ keeps what narrow() answers, and its threads race there (its bug 77704): here nothing is left to keep.
+void fill_character_tables() {
+  const auto& characters = std::use_facet<std::ctype<char>>(std::locale::classic());
+  for (int c = 1; c != 256; ++c) static_cast<void>(characters.narrow(static_cast<char>(c), '\0'));
+}
+
 int explored_main(int argc, char** argv, char** environment) {
   in_runtime = true;
+  fill_character_tables();
   exploration_options options;
   const char* const lines = std::getenv(options_variable);
   if (const std::string wrong = read_options(lines == nullptr ? "" : lines, options); !wrong.empty()) give_up(wrong);
