@@ -26,7 +26,7 @@ namespace {
 /// How many executions there would be without --symmetry on, if these are more.
 [[nodiscard]] std::string up_to_symmetry(const search_result& r) {
   const auto explored = static_cast<double>(r.executions);
-  if (!r.up_to_symmetry || r.arranged <= explored) return {};
+  if (!r.up_to_symmetry || r.how == coverage::sampled || r.arranged <= explored) return {};
   return fmt::format(", up to symmetry: {} of {:.0f}", r.executions, r.arranged);
 }
 

@@ -176,6 +176,7 @@ bool campaign::follow(const way& to) {
   const std::uint64_t blocked = found_.result.blocked;
   const std::uint64_t spurious = found_.result.spurious;
   const std::uint64_t cut_off = found_.result.cut_off;
+  const double arranged = found_.result.arranged;
   const double weight_done = pending_.weight_done();
   begin_at_root();
   for (const std::uint32_t taken : to) {
@@ -187,6 +188,7 @@ bool campaign::follow(const way& to) {
   found_.result.blocked = blocked;
   found_.result.spurious = spurious;
   found_.result.cut_off = cut_off;
+  found_.result.arranged = arranged;
   pending_.set_weight_done(weight_done);
   return true;
 }

@@ -263,6 +263,26 @@ class Alone(unittest.TestCase):
         self.assertRegex(alone, r"^bounded: .*spurious wake-ups.*, \+\d+ blocked, ")
         self.assertEqual(without_time(together), without_time(alone))
 
+    def test_what_is_explored_up_to_symmetry_is_counted_once(self):
+        program = compiled(os.path.join(TEXTBOOK, "..", "symmetry.cpp"), "-DRING")
+        alone, together = (run(program, "--symmetry", "on", *jobs)[1] for jobs in ((), ("--jobs", "3")))
+        self.assertIn("(224 executions explored, up to symmetry: 224 of 475, +", alone)
+        self.assertEqual(without_time(together), without_time(alone))
+
+    def test_all_processes_begin_again_where_threads_are_told_apart(self):
+        program = compiled(os.path.join(TEXTBOOK, "..", "symmetry.cpp"), "-DNUMBER")
+        for jobs, why in (((), ": one of them asks for the id of its thread"), (("--jobs", "3"), "")):
+            status, text, _ = run(program, "--symmetry", "on", *jobs)
+            self.assertEqual(status, 0, text)
+            self.assertIn("(2 executions explored, ", text)
+            self.assertIn(f"note: threads that begin alike are told apart{why}: all was explored", text)
+
+    def test_the_path_of_a_failure_is_one_up_to_symmetry(self):
+        program = compiled(os.path.join(TEXTBOOK, "..", "symmetry.cpp"), "-DMUTEX", "-DWRONG")
+        status, text, _ = run(program, "--symmetry", "on", "--jobs", "2")
+        path = re.search(r"--symmetry on --path ([0-9.-]+)$", text, re.MULTILINE)[1]
+        self.assertEqual(run(program, "--symmetry", "on", "--path", path)[:2], (status, text))
+
     def test_a_check_without_a_verdict_has_none_in_its_file(self):
         file = os.path.join(SCRATCH.name, "limit.json")
         self.assertEqual(run(counters(3), "--max-executions", "9", "--json", file)[0], 2)
