@@ -221,7 +221,7 @@ void run(const program& p) {
 
 class generator {
  public:
-  explicit generator(unsigned seed) : random_(seed) {}
+  generator(unsigned seed, bool may_fail) : random_(seed), may_fail_(may_fail) {}
 
   [[nodiscard]] program make() {
     static const std::vector<unsigned> threads[] = {{0, 0},       {0, 0},       {0, 0, 0},   {0, 0, 0},
@@ -232,7 +232,7 @@ class generator {
     p.bodies.resize(2);
     const unsigned most = p.threads.size() == 2 ? 4 : p.threads.size() == 3 ? 3 : 2;
     p.main_does = p.threads.size() != most_threads && below(3) == 0;
-    const bool may_fail = below(3) == 0;
+    const bool may_fail = may_fail_ && below(3) == 0;
     for (auto& body : p.bodies) {
       for (unsigned i = 1 + below(most); i != 0; --i) {
         body.push_back({static_cast<step>(below(may_fail ? kinds : kinds_that_pass)), below(3) / 2});
@@ -245,12 +245,13 @@ class generator {
   [[nodiscard]] unsigned below(unsigned end) { return static_cast<unsigned>(random_() % end); }
 
   std::mt19937 random_;
+  bool may_fail_;
 };
 
 void compare(const std::string& options, bool counts) {
   ASSERT_TRUE(prepare_outcomes());
-  const unsigned count = number_from("RUNQ_SYMMETRY_PROGRAMS", 200);
-  generator programs(number_from("RUNQ_SYMMETRY_SEED", 1));
+  const unsigned count = number_from("RUNQ_SYMMETRY_PROGRAMS", 100);
+  generator programs(number_from("RUNQ_SYMMETRY_SEED", 1), !counts);
   std::uint64_t all = 0;
   const auto search_and_count = [&](const program& p, bool on) {
     const found f = search(p, on, options);
@@ -263,14 +264,14 @@ void compare(const std::string& options, bool counts) {
       count, [&] { return programs.make(); }, search_and_count,
       [](const program& p) { return p.text().find("plain") == std::string::npos; }, t);
   EXPECT_GT(t.fewer, count / 3);
-  EXPECT_GT(t.failed, count / 40);
+  if (!counts) EXPECT_GT(t.failed, count / 40);
   EXPECT_GT(t.passed, count / 3);
 }
 
 TEST(symmetry, stands_for_all_executions_of_random_programs) { compare("\n--every-iteration", true); }
 
-/// Which rounds of a loop are left out may depend on what lies on the stacks of its thread and of others, so the
-/// numbers may differ.
+/// Also of programs that may wait for ever, or race. Which rounds of a loop are left out may depend on what lies on the
+/// stacks of its thread and of others, so the numbers may differ.
 TEST(symmetry, agrees_with_all_executions_of_random_programs) { compare("", false); }
 
 }  // namespace
