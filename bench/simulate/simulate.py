@@ -253,7 +253,7 @@ def main():
         if not options.build:
             parser.error("--build or --from is needed")
         if not (options.build / "simulate").exists():
-            sys.exit("simulate.py: there is no simulator: it needs Boost.Context (libboost-context-dev)")
+            sys.exit("simulate.py: there is no simulator: it needs x86-64 or AArch64")
         if options.smoke:
             return smoke(options.build)
         results = sweep(options.build, options)

@@ -20,9 +20,14 @@ import subprocess
 import sys
 
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)(.*)$")
+CALL = re.compile(r"call|bl$")  # of x86-64, and of AArch64
 CALLED = re.compile(r"<(__tsan_\w+|__atomic_\w+)(?:@plt)?>")
 ATOMIC = re.compile(r"^(?:__tsan_atomic\d*|__atomic)_(load|store|exchange|fetch_\w+|compare_exchange|thread_fence)")
 ACCESS = re.compile(r"^__tsan_(?:unaligned_|volatile_|noted_)*(?:read|write)")
+
+# For programs of another processor, runq-check says how its tools begin, and what runs them.
+BINUTILS = os.environ.get("RUNQ_CHECK_BINUTILS", "")
+EMULATOR = os.environ.get("RUNQ_CHECK_EMULATOR", "").split()
 
 # `kind` is as in --weaken; "" is a plain access.
 Operation = collections.namedtuple("Operation", "returns_to kind")
@@ -49,19 +54,19 @@ def run(tool, *arguments, given=None, env=None):
 def operations(program):
     """All calls of the interface. A call returns to the instruction behind it."""
     kind = None
-    for line in run("objdump", "-d", "--no-show-raw-insn", "-w", program).splitlines():
+    for line in run(BINUTILS + "objdump", "-d", "--no-show-raw-insn", "-w", program).splitlines():
         found = INSTRUCTION.match(line)
         if not found:
             continue
         if kind is not None:
             yield Operation(int(found[1], 16), kind)
-        called = CALLED.search(found[3]) if found[2].startswith("call") else None
+        called = CALLED.search(found[3]) if CALL.match(found[2]) else None
         kind = kind_of(called[1]) if called else None
 
 
 def inlined_lines(program, addresses):
     """For each address its (file, line) and those of the calls that were compiled inline around it, innermost first."""
-    text = run("addr2line", "-a", "-i", "-f", "-e", program, given="".join(f"{a:x}\n" for a in addresses))
+    text = run(BINUTILS + "addr2line", "-a", "-i", "-f", "-e", program, given="".join(f"{a:x}\n" for a in addresses))
     chains = []
     lines = iter(text.splitlines())
     for line in lines:
@@ -77,7 +82,7 @@ def inlined_lines(program, addresses):
 def owners_of(program, files):
     """Whose each file is: "program", "library" or "atomics" (symbols.hpp). The program tells: it holds the checker."""
     files = sorted(files)
-    said = run(os.path.abspath(program), given="".join(f"{file}\n" for file in files),
+    said = run(*EMULATOR, os.path.abspath(program), given="".join(f"{file}\n" for file in files),
                env={**os.environ, "RUNQ_CHECK_FILES": ""})
     return dict(zip(files, said.split(), strict=True))
 

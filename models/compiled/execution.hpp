@@ -12,6 +12,7 @@
 #include "frames.hpp"
 #include "limits.hpp"
 #include "objects.hpp"
+#include "page_size.hpp"
 #include "user_heap.hpp"
 
 namespace runq::model::compiled {
@@ -24,7 +25,7 @@ namespace runq::model::compiled {
 }
 
 /// At the end of each stack, never to be touched.
-inline constexpr std::size_t guard_bytes = 4096;
+inline constexpr std::size_t guard_bytes = largest_page_bytes;
 
 /// The thread that runs main().
 inline constexpr unsigned main_thread = 1;

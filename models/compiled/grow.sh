@@ -50,7 +50,7 @@ check_size() {
   [ "$left" -ge 1 ] || left=1
   status=0
   LD_BIND_NOW=1 RUNQ_CHECK=$(printf '%s\n' "${options[@]}" "${words[@]}" --sizes "$scratch/sizes" --time-limit "$left") \
-    "$program" >"$scratch/grown" 2>"$scratch/grown_messages" || status=$?
+    "${emulator[@]}" "$program" >"$scratch/grown" 2>"$scratch/grown_messages" || status=$?
   verdict=$(cat "$scratch/grown" "$scratch/grown_messages" | grep -v '^[0-9]* s: ' | head -1)
 }
 

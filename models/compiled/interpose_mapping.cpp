@@ -6,14 +6,10 @@
 #include <sys/mman.h>
 
 #include "interpose.hpp"
+#include "page_size.hpp"
 
 using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
-
-namespace {
-
-constexpr std::size_t page_bytes = 4096;
-
-}  // namespace
+using runq::model::page_bytes;
 
 RUNQ_HOOK void* mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset) noexcept {
   const bool is_plain_memory =

@@ -18,6 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "end_process.hpp"
+#include "guard.hpp"
 #include "interpose.hpp"
 
 using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
@@ -521,26 +523,35 @@ RUNQ_HOOK int pthread_cond_broadcast(pthread_cond_t* c) {
 
 namespace {
 
-enum : std::uint64_t { not_begun = 0, under_way = 1, done = 2 };
+constexpr std::uint64_t not_begun = 0;
+/// What pthread_once_t holds.
+struct once_control {
+  static constexpr std::size_t state_bytes = 4;
+  static constexpr std::uint64_t under_way = 1;
+  static constexpr std::uint64_t done = 2;
+};
 
 /// Whether the caller must do it; otherwise it has been done.
+template <class Holds>
 [[nodiscard]] bool begin_once(session& s, void* state, const void* code) {
   for (;;) {
     std::uint64_t expected = not_begun;
-    if (s.atomics().compare_exchange(state, 4, expected, under_way, false, std::memory_order::acquire,
-                                     std::memory_order::acquire, code)) {
+    if (s.atomics().compare_exchange(state, Holds::state_bytes, expected, Holds::under_way, false,
+                                     std::memory_order::acquire, std::memory_order::acquire, code)) {
       return true;
     }
-    if (expected == done) return false;
-    if (expected != under_way) {
+    if (expected == Holds::done) return false;
+    if (expected != Holds::under_way) {
       s.code().fail(failure::misuse,
                     fmt::format("a pthread_once_t is used that was never initialised: it holds {}", expected), code);
     }
-    s.waits().wait_while(state, 4, under_way, std::memory_order::acquire, true, code);
+    s.waits().wait_while(state, Holds::state_bytes, Holds::under_way, std::memory_order::acquire, true, code);
   }
 }
 
-[[nodiscard]] void* state_of(std::uint64_t* guard) { return reinterpret_cast<std::byte*>(guard) + 4; }
+[[nodiscard]] void* state_of(std::uint64_t* guard) {
+  return reinterpret_cast<std::byte*>(guard) + guard_of_static::state_at;
+}
 
 }  // namespace
 
@@ -579,7 +590,7 @@ template <class Result>
 int guard_acquire(std::uint64_t* guard) {
   if (!this_process.in_program) return pass_on_guard<int>("__cxa_guard_acquire", guard);
   const checker_scope scope;
-  return begin_once(current_session(), state_of(guard), RUNQ_CALLER) ? 1 : 0;
+  return begin_once<guard_of_static>(current_session(), state_of(guard), RUNQ_CALLER) ? 1 : 0;
 }
 void guard_release(std::uint64_t* guard) noexcept {
   auto* const finished = reinterpret_cast<std::uint8_t*>(guard);
@@ -587,13 +598,15 @@ void guard_release(std::uint64_t* guard) noexcept {
   const checker_scope scope;
   session& s = current_session();
   const void* const code = RUNQ_CALLER;
-  s.atomics().store(finished, 1, 1, std::memory_order::release, code);
-  s.atomics().store(state_of(guard), 4, done, std::memory_order::release, code);
+  if (guard_of_static::first_byte_says_done) s.atomics().store(finished, 1, 1, std::memory_order::release, code);
+  s.atomics().store(state_of(guard), guard_of_static::state_bytes, guard_of_static::done, std::memory_order::release,
+                    code);
 }
 void guard_abort(std::uint64_t* guard) noexcept {
   if (!this_process.in_program) return pass_on_guard<void>("__cxa_guard_abort", guard);
   const checker_scope scope;
-  current_session().atomics().store(state_of(guard), 4, not_begun, std::memory_order::release, RUNQ_CALLER);
+  current_session().atomics().store(state_of(guard), guard_of_static::state_bytes, not_begun,
+                                    std::memory_order::release, RUNQ_CALLER);
 }
 RUNQ_HOOK int pthread_once(pthread_once_t* control, void (*function)()) {
   if (!this_process.in_program) {
@@ -604,7 +617,7 @@ RUNQ_HOOK int pthread_once(pthread_once_t* control, void (*function)()) {
   session& s = current_session();
   {
     const checker_scope scope;
-    if (!begin_once(s, control, code)) return 0;
+    if (!begin_once<once_control>(s, control, code)) return 0;
   }
   struct finish {
     session& s;
@@ -617,7 +630,7 @@ RUNQ_HOOK int pthread_once(pthread_once_t* control, void (*function)()) {
     }
   } at_end{s, control, code};
   function();
-  at_end.state = done;
+  at_end.state = once_control::done;
   return 0;
 }
 
@@ -858,10 +871,6 @@ namespace {
 [[noreturn]] void end_program(int status, program_threads::ending how, const void* code) {
   this_process.in_program = false;
   current_session().threads().exit_program(status, how, code);
-}
-/// Without the loader's help: the checker may have crashed.
-[[noreturn]] void end_process(int status) {
-  for (;;) asm volatile("syscall" : : "a"(SYS_exit_group), "D"(status) : "rcx", "r11", "memory");
 }
 
 }  // namespace

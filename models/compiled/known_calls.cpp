@@ -22,31 +22,19 @@
 namespace runq::model::compiled {
 
 void known_call::reads(const void* at, std::size_t size) const {
-  current_session().memory().access(at, size, false, *return_address_);
+  current_session().memory().access(at, size, false, registers_.return_address);
 }
 void known_call::writes(const void* at, std::size_t size) const {
-  current_session().memory().access(at, size, true, *return_address_);
+  current_session().memory().access(at, size, true, registers_.return_address);
 }
 std::size_t known_call::reads_text(const char* text, std::size_t most) const {
-  this_process.touched = {reinterpret_cast<const std::byte*>(text), 1, *return_address_};
+  this_process.touched = {reinterpret_cast<const std::byte*>(text), 1, registers_.return_address};
   const std::size_t length = strnlen(text, most);
   reads(text, length == most ? length : length + 1);
   return length;
 }
-void known_call::begin_list(va_list list, unsigned named) const noexcept {
-  const struct {
-    unsigned next_whole;
-    unsigned next_vector;
-    void* further;
-    argument_registers* registers;
-  } fields{static_cast<unsigned>(named * sizeof registers_.whole[0]), sizeof registers_.whole, return_address_ + 1,
-           &registers_};
-  static_assert(sizeof fields == sizeof(va_list));
-  std::memcpy(list, &fields, sizeof fields);
-}
-
-void known_call::copy_list(va_list list, unsigned i) const noexcept {
-  std::memcpy(list, argument<const void*>(i), sizeof(va_list));
+void known_call::copy_list(va_list& list, unsigned i) const noexcept {
+  std::memcpy(&list, argument<const void*>(i), sizeof list);
 }
 
 namespace {

@@ -2,27 +2,19 @@
 // Functions outside of instrumented code of which it is known what they do to the program's memory.
 #pragma once
 
-#include <array>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-namespace runq::model::compiled {
+#include "call_arguments.hpp"
 
-/// The registers in which the arguments of a call travel, as va_arg() expects them.
-struct argument_registers {
-  std::array<std::uint64_t, 6> whole;
-  std::array<std::array<std::uint64_t, 2>, 8> vectors;
-  std::uint64_t used_vectors;
-  std::uint64_t unused;
-};
+namespace runq::model::compiled {
 
 /// A call that is about to be made.
 class known_call {
  public:
-  known_call(argument_registers& registers, void** return_address) noexcept
-      : registers_(registers), return_address_(return_address) {}
+  explicit known_call(argument_registers& registers) noexcept : registers_(registers) {}
 
   /// Arguments count from 0.
   template <class T>
@@ -40,13 +32,12 @@ class known_call {
   std::size_t reads_text(const char* text, std::size_t most = ~std::size_t{0}) const;
 
   /// Makes `list` that of the arguments after the first `named` ones. va_end() ends it.
-  void begin_list(va_list list, unsigned named) const noexcept;
+  void begin_list(va_list& list, unsigned named) const noexcept { begin_argument_list(list, registers_, named); }
   /// Makes `list` a copy of the one in an argument. va_end() ends it.
-  void copy_list(va_list list, unsigned i) const noexcept;
+  void copy_list(va_list& list, unsigned i) const noexcept;
 
  private:
   argument_registers& registers_;
-  void** return_address_;
 };
 
 struct known_function {

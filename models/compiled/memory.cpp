@@ -7,24 +7,21 @@
 #include <string_view>
 #include <utility>
 
-#include <asm/prctl.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <immintrin.h>
 #include <link.h>
 #include <semaphore.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "page_size.hpp"
+#include "thread_pointer.hpp"
 
 namespace runq::model::compiled {
 
 namespace {
-
-constexpr std::uintptr_t page_bytes = 4096;
 
 std::byte* round_down(void* p) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(p) / page_bytes * page_bytes);
@@ -303,26 +300,6 @@ void open_files::close_others() noexcept {
 // --- the thread pointer --------------------------------------------------------------------------------------------
 
 std::byte* thread_pointer() noexcept { return static_cast<std::byte*>(__builtin_thread_pointer()); }
-
-namespace {
-
-[[nodiscard]] bool has_instruction() noexcept {
-  constexpr unsigned long fsgsbase = 1UL << 1;  // HWCAP2_FSGSBASE
-  return (getauxval(AT_HWCAP2) & fsgsbase) != 0;
-}
-const bool instruction = has_instruction();
-
-}  // namespace
-
-__attribute__((target("fsgsbase"))) void set_thread_pointer(std::byte* to) noexcept {
-  if (instruction) {
-    _writefsbase_u64(reinterpret_cast<std::uintptr_t>(to));
-  } else {
-    long result = 0;
-    // A raw system call: a function of libc would write errno, which lies relative to the thread pointer.
-    asm volatile("syscall" : "=a"(result) : "a"(SYS_arch_prctl), "D"(ARCH_SET_FS), "S"(to) : "rcx", "r11", "memory");
-  }
-}
 
 // --- parked_threads ------------------------------------------------------------------------------------------------
 

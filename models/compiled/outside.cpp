@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -17,7 +18,9 @@
 #include <sys/mman.h>
 
 #include "known_calls.hpp"
+#include "page_size.hpp"
 #include "session.hpp"
+#include "watched_call.hpp"
 
 namespace runq::model::compiled {
 
@@ -99,8 +102,7 @@ class imports {
       for (std::size_t i = 0; first != nullptr && i != bytes / sizeof *first; ++i) {
         const auto type = ELF64_R_TYPE(first[i].r_info);
         const auto symbol = ELF64_R_SYM(first[i].r_info);
-        const bool is_address = type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || type == R_X86_64_64;
-        if (!is_address || symbol == 0 || first[i].r_addend != 0) continue;
+        if (!is_address_of_symbol(type) || symbol == 0 || first[i].r_addend != 0) continue;
         if (symbols_[symbol].st_shndx != SHN_UNDEF) continue;
         use(std::string_view(names_ + symbols_[symbol].st_name),
             reinterpret_cast<const void**>(base_ + first[i].r_offset));
@@ -131,69 +133,13 @@ class imports {
 
 }  // namespace runq::model::compiled
 
-// A watched call, to which r11 points, goes on to its function. In a check it is counted, or, where the effects of the
-// function are known, these are noted. All registers that may hold arguments are kept; what lies on the stack then is
-// an argument_registers.
-asm(R"(
-.type runq_watched_call, @function
-runq_watched_call:
-  cmpb $0, _ZN4runq5model8compiled12this_processE(%rip)
-  je 1f
-  cmpq $0, (%r11)
-  jne 2f
-  incq 16(%r11)
-1:
-  jmpq *8(%r11)
-2:
-  pushq %r11
-  subq $192, %rsp
-  movq %rdi, (%rsp)
-  movq %rsi, 8(%rsp)
-  movq %rdx, 16(%rsp)
-  movq %rcx, 24(%rsp)
-  movq %r8, 32(%rsp)
-  movq %r9, 40(%rsp)
-  movaps %xmm0, 48(%rsp)
-  movaps %xmm1, 64(%rsp)
-  movaps %xmm2, 80(%rsp)
-  movaps %xmm3, 96(%rsp)
-  movaps %xmm4, 112(%rsp)
-  movaps %xmm5, 128(%rsp)
-  movaps %xmm6, 144(%rsp)
-  movaps %xmm7, 160(%rsp)
-  movq %rax, 176(%rsp)
-  movq %r11, %rdi
-  movq %rsp, %rsi
-  leaq 200(%rsp), %rdx
-  call runq_note_known_call
-  movq (%rsp), %rdi
-  movq 8(%rsp), %rsi
-  movq 16(%rsp), %rdx
-  movq 24(%rsp), %rcx
-  movq 32(%rsp), %r8
-  movq 40(%rsp), %r9
-  movaps 48(%rsp), %xmm0
-  movaps 64(%rsp), %xmm1
-  movaps 80(%rsp), %xmm2
-  movaps 96(%rsp), %xmm3
-  movaps 112(%rsp), %xmm4
-  movaps 128(%rsp), %xmm5
-  movaps 144(%rsp), %xmm6
-  movaps 160(%rsp), %xmm7
-  movq 176(%rsp), %rax
-  addq $192, %rsp
-  popq %r11
-  jmpq *8(%r11)
-.size runq_watched_call, . - runq_watched_call
-)");
 extern "C" __attribute__((visibility("hidden"))) void runq_watched_call();
 extern "C" __attribute__((visibility("hidden"), used)) void runq_note_known_call(
-    const runq::model::compiled::watched_call* call, runq::model::compiled::argument_registers* registers,
-    void** return_address);
+    const runq::model::compiled::watched_call* call, runq::model::compiled::argument_registers* registers);
 extern "C" void runq_note_known_call(const runq::model::compiled::watched_call* call,
-                                     runq::model::compiled::argument_registers* registers, void** return_address) {
+                                     runq::model::compiled::argument_registers* registers) {
   const runq::model::compiled::checker_scope scope;
-  call->note({*registers, return_address});
+  call->note(runq::model::compiled::known_call(*registers));
 }
 
 namespace runq::model::compiled {
@@ -210,22 +156,16 @@ class call_pieces {
   [[nodiscard]] bool are_there() const noexcept { return begin_ != nullptr; }
 
   [[nodiscard]] const void* add(const watched_call& call) {
-    const void* const piece = next_;
-    put({0x49, 0xbb}, &call);                                                          // movabsq $call, %r11
-    put({0xff, 0x25, 0, 0, 0, 0}, reinterpret_cast<const void*>(&runq_watched_call));  // jmpq *(%rip)
+    std::uint8_t* const piece = std::exchange(next_, next_ + bytes_of_piece);
+    write_piece(piece, &call, reinterpret_cast<const void*>(&runq_watched_call));
     return piece;
   }
-  [[nodiscard]] bool finish() const noexcept { return mprotect(begin_, bytes_, PROT_READ | PROT_EXEC) == 0; }
-
- private:
-  static constexpr std::size_t bytes_of_piece = 24;
-
-  void put(std::initializer_list<std::uint8_t> instruction, const void* address) {
-    next_ = std::copy(instruction.begin(), instruction.end(), next_);
-    std::memcpy(next_, &address, sizeof address);
-    next_ += sizeof address;
+  [[nodiscard]] bool finish() const noexcept {
+    __builtin___clear_cache(reinterpret_cast<char*>(begin_), reinterpret_cast<char*>(next_));
+    return mprotect(begin_, bytes_, PROT_READ | PROT_EXEC) == 0;
   }
 
+ private:
   std::size_t bytes_;
   std::uint8_t* begin_ = nullptr;
   std::uint8_t* next_ = nullptr;
@@ -238,7 +178,6 @@ class writable_addresses {
     for (unsigned i = 0; i != of.count; ++i) {
       const ElfW(Phdr)& h = of.headers[i];
       if (h.p_type != PT_GNU_RELRO) continue;
-      constexpr std::uintptr_t page_bytes = 4096;
       const std::uintptr_t begin = (of.base + h.p_vaddr) / page_bytes * page_bytes;
       begin_ = reinterpret_cast<void*>(begin);
       bytes_ = (of.base + h.p_vaddr + h.p_memsz) / page_bytes * page_bytes - begin;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "return_address.hpp"
+
 namespace runq::model::compiled {
 
 void program_code::enter_function(const void* code) {
@@ -32,17 +34,9 @@ namespace {
   return word;
 }
 
-/// Whether the instruction before that address is a call.
-[[nodiscard]] bool follows_call(const code_ranges& program, const std::byte* code) noexcept {
-  constexpr std::size_t call_bytes = 5;
-  constexpr std::byte call{0xe8};
-  // Its second byte says call rather than jump.
-  const auto indirect_call = [](const std::byte* instruction) {
-    return instruction[0] == std::byte{0xff} && (instruction[1] & std::byte{0x38}) == std::byte{0x10};
-  };
-  if (!program.contains(code) || !program.contains(code - call_bytes - 1)) return false;
-  return code[-static_cast<int>(call_bytes)] == call || indirect_call(code - 2) || indirect_call(code - 3) ||
-         indirect_call(code - 6);
+/// Whether the program may have made a call that returns there.
+[[nodiscard]] bool may_return_to(const code_ranges& program, const std::byte* code) noexcept {
+  return program.contains(code) && program.contains(code - longest_call_bytes) && follows_call(code);
 }
 
 }  // namespace
@@ -68,7 +62,7 @@ const void* program_code::code_of_caller(const void* code_of_library) noexcept {
   }
   for (const std::byte* at = from; at + sizeof(void*) <= end; at += sizeof(void*)) {
     const std::byte* const code = word_at(at);
-    if (!follows_call(own_code_, code)) continue;
+    if (!may_return_to(own_code_, code)) continue;
     last = {stack, code_of_library, from, at, code};
     return code;
   }

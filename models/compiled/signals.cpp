@@ -14,6 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "signal_registers.hpp"
 #include "start.hpp"
 
 namespace runq::model::compiled {
@@ -59,10 +60,9 @@ const void* crash_address = nullptr;
 }
 
 /// After the signal handler; the stack that was in use is not used again.
-void go_on_with(void (*function)(), gregset_t& registers) {
+void go_on_with(void (*function)(), ucontext_t& registers) {
   this_process.in_program = false;
-  registers[REG_RIP] = reinterpret_cast<greg_t>(function);
-  registers[REG_RSP] = reinterpret_cast<greg_t>(crash_stack + crash_stack_bytes - 8);  // as after a call
+  set_code_and_stack(function, crash_stack + crash_stack_bytes, registers);
 }
 
 /// Whether the checker has touched the program's memory on its behalf, and the address was wrong.
@@ -70,7 +70,7 @@ void go_on_with(void (*function)(), gregset_t& registers) {
   if (fault.si_signo != SIGSEGV && fault.si_signo != SIGBUS) return false;
   if (!current_session().checking()) return false;
   return this_process.touched.contains(fault.si_addr) ||
-         (fault.si_code == SI_KERNEL && this_process.touched.is_no_address());
+         (has_no_address(fault) && this_process.touched.is_no_address());
 }
 
 /// Allocates nothing: the checker may have crashed while it did.
@@ -87,12 +87,12 @@ void go_on_with(void (*function)(), gregset_t& registers) {
 
 void on_signal(int number_of_signal, siginfo_t* info, void* context) {
   if (number_of_signal == SIGSEGV && current_session().memory().beginning().handle_fault(info->si_addr)) return;
-  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  auto& registers = *static_cast<ucontext_t*>(context);
   const bool overflow = number_of_signal == SIGSEGV && current_session().is_end_of_stack(info->si_addr);
   const bool on_behalf = !this_process.in_program && is_on_behalf(*info);
   if (!this_process.in_program && !this_process.judging && !overflow && !on_behalf) end_as_broken(number_of_signal);
   crash_signal = number_of_signal;
-  crash_code = reinterpret_cast<const std::byte*>(registers[REG_RIP]) + 1;  // as if it were a return address
+  crash_code = stopped_code(registers) + 1;  // as if it were a return address
   crash_address = info->si_addr;
   if (on_behalf) {
     crash_code = this_process.touched.code;
@@ -111,8 +111,8 @@ void on_tick(int, siginfo_t*, void* context) {
     return;
   }
   if (++ticks < ticks_per_second * endless_seconds || (!this_process.in_program && !this_process.judging)) return;
-  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  crash_code = reinterpret_cast<const std::byte*>(registers[REG_RIP]) + 1;
+  auto& registers = *static_cast<ucontext_t*>(context);
+  crash_code = stopped_code(registers) + 1;
   go_on_with(&run_endlessly, registers);
 }
 

@@ -2,18 +2,18 @@
 # Reads what a compiler has written in assembly language, and adds to each piece of inline assembly a count of how often
 # it is executed: the checker sees nothing of what it does. Pieces without an instruction, and those that only pause or
 # read a counter of the processor, are left as they are. At the end comes a table of the counts, and code that announces
-# it to the checker (outside.cpp).
+# it to the checker (outside.cpp). The instructions are those of ../arch/<processor>/instructions.awk.
 
 function is_harmless(text, parts, count, i, part) {
   gsub(/"[^"]*"/, "", text)
   count = split(text, parts, /[;\n]/)
   for (i = 1; i <= count; ++i) {
     part = parts[i]
-    sub(/#.*/, "", part)
+    part = without_comment(part)
     gsub(/^[ \t]+|[ \t]+$/, "", part)
     sub(/^[A-Za-z_.0-9$]+:[ \t]*/, "", part)
     if (part == "" || part ~ /^\.(align|p2align|balign|loc|file|cfi_|globl|global|weak|hidden|local|type|size|symver|set|section|text|data|previous|pushsection|popsection)/) continue
-    if (part ~ /^(pause|rep|rep nop|rep[ \t]+nop|nop|nop[lw] .*|rdtsc|rdtscp|cpuid|endbr64)$/) continue
+    if (is_harmless_instruction(part)) continue
     return 0
   }
   return 1
@@ -26,7 +26,7 @@ function base_name(path) {
 
 function end_of_piece() {
   if (!is_harmless(piece)) {
-    if (inside != "") print "\tincq\t.Lrunq_unseen+" 40 * pieces "(%rip)\n.Lrunq_piece_" pieces ":"
+    if (inside != "") print count_at(".Lrunq_unseen+" 40 * pieces) ".Lrunq_piece_" pieces ":"
     is_executed[pieces] = inside != ""
     places[pieces] = line == "" ? main_file : base_name(file) ":" line
     ++pieces
@@ -47,7 +47,7 @@ BEGIN { pieces = 0; inside = "" }
   files[$2] = count >= 5 ? words[4] : words[2]
 }
 /^[ \t]*\.loc[ \t]/ && !in_piece { file = files[$2]; line = $3 }
-/^[ \t]*\.type[ \t].*@function/ {
+/^[ \t]*\.type[ \t].*[@%]function/ {
   name = $2
   sub(/,.*/, "", name)
   gsub(/"/, "", name)
@@ -64,10 +64,10 @@ BEGIN { pieces = 0; inside = "" }
   if (name == inside) inside = ""
 }
 
-/^[ \t]*#APP/ { in_piece = 1; print; next }
-/^[ \t]*#NO_APP/ && in_piece { end_of_piece(); in_piece = 0; print; next }
+/^[ \t]*(#|\/\/)APP/ { in_piece = 1; print; next }
+/^[ \t]*(#|\/\/)NO_APP/ && in_piece { end_of_piece(); in_piece = 0; print; next }
 # g++ writes where each piece begins and ends; several may follow one another.
-/^# [0-9]+ "[^"]+" 1/ && in_piece {
+/^(#|\/\/) [0-9]+ "[^"]+" 1/ && in_piece {
   end_of_piece()
   line = $2
   file = $3
@@ -75,20 +75,20 @@ BEGIN { pieces = 0; inside = "" }
   whole = $0 "\n"
   next
 }
-/^# 0 "" 2/ && in_piece { whole = whole $0 "\n"; end_of_piece(); next }
+/^(#|\/\/) 0 "" 2/ && in_piece { whole = whole $0 "\n"; end_of_piece(); next }
 in_piece { whole = whole $0 "\n"; piece = piece $0 "\n"; next }
 { print }
 
 END {
   if (pieces == 0) exit
   # As outside.cpp reads it: how often, whether that is counted at all, where, the name of a function, and the rest.
-  print "\t.data\n\t.align 8\n.Lrunq_unseen:"
+  print "\t.data\n\t.balign 8\n.Lrunq_unseen:"
   for (i = 0; i < pieces; ++i) {
     print "\t.quad 0, " is_executed[i] ", " (is_executed[i] ? ".Lrunq_piece_" i : 0) ", 0, .Lrunq_place_" i
   }
   print ".Lrunq_unseen_end:\n\t.section .rodata"
   for (i = 0; i < pieces; ++i) print ".Lrunq_place_" i ":\n\t.string \"" places[i] "\""
-  print "\t.text\n.Lrunq_announce:"
-  print "\tleaq .Lrunq_unseen(%rip), %rdi\n\tleaq .Lrunq_unseen_end(%rip), %rsi\n\tjmp runq_check_unseen@PLT"
-  print "\t.section .init_array,\"aw\",@init_array\n\t.align 8\n\t.quad .Lrunq_announce"
+  print "\t.text\n\t.balign 4\n.Lrunq_announce:"
+  printf "%s", announce(".Lrunq_unseen", ".Lrunq_unseen_end")
+  print "\t.section .init_array,\"aw\",%init_array\n\t.balign 8\n\t.quad .Lrunq_announce"
 }

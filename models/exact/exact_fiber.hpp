@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Fibers that can be abandoned: a thread of a scenario stops for good in the middle of a noexcept function, without
-// unwinding, and its stack is used again for the next execution. Boost's `fiber` class would unwind by an exception, so
-// this uses the context switch underneath it.
+// unwinding, and its stack is used again for the next execution.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
 #include <memory>
 
-#include <boost/context/detail/fcontext.hpp>
+#include "fiber_switch.hpp"
+#include "page_size.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define RUNQ_MODEL_ASAN 1
@@ -48,7 +48,7 @@ class fiber {
     std::memset(stack_.get() + fiber_stack_bytes - begun_bytes, 0, begun_bytes);
     function_ = function;
     argument_ = argument;
-    inside_ = boost::context::detail::make_fcontext(stack_.get() + fiber_stack_bytes, fiber_stack_bytes, &start);
+    inside_ = new_stack(stack_.get() + fiber_stack_bytes, &start, this);
   }
 
   /// Runs the fiber until it calls suspend(). `function` must not return.
@@ -57,7 +57,7 @@ class fiber {
     void* fake = nullptr;
     __sanitizer_start_switch_fiber(&fake, stack_.get(), fiber_stack_bytes);
 #endif
-    inside_ = boost::context::detail::jump_fcontext(inside_, this).fctx;
+    runq_switch_stack(&outside_, inside_);
 #ifdef RUNQ_MODEL_ASAN
     __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
 #endif
@@ -69,22 +69,21 @@ class fiber {
     void* fake = nullptr;
     __sanitizer_start_switch_fiber(&fake, outside_stack_, outside_size_);
 #endif
-    outside_ = boost::context::detail::jump_fcontext(outside_, nullptr).fctx;
+    runq_switch_stack(&inside_, outside_);
 #ifdef RUNQ_MODEL_ASAN
     __sanitizer_finish_switch_fiber(fake, &outside_stack_, &outside_size_);
 #endif
   }
 
  private:
-  static constexpr std::size_t stack_alignment = 4096;
+  static constexpr std::size_t stack_alignment = largest_page_bytes;
   static constexpr std::size_t begun_bytes = 4096;
   struct release_stack {
     void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{stack_alignment}); }
   };
 
-  static void start(boost::context::detail::transfer_t from) {
-    auto* self = static_cast<fiber*>(from.data);
-    self->outside_ = from.fctx;
+  static void start(void* argument) {
+    auto* self = static_cast<fiber*>(argument);
 #ifdef RUNQ_MODEL_ASAN
     __sanitizer_finish_switch_fiber(nullptr, &self->outside_stack_, &self->outside_size_);
 #endif
@@ -92,8 +91,8 @@ class fiber {
   }
 
   std::unique_ptr<std::byte[], release_stack> stack_;
-  boost::context::detail::fcontext_t inside_ = nullptr;
-  boost::context::detail::fcontext_t outside_ = nullptr;
+  void* inside_ = nullptr;   ///< where it goes on, and
+  void* outside_ = nullptr;  ///< where it was resumed
   entry function_ = nullptr;
   void* argument_ = nullptr;
 #ifdef RUNQ_MODEL_ASAN
