@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the queues' unit tests and a thread pool on other processors, systems, libraries and compilers.
+"""Runs the queues' unit tests and a thread pool on other processors, systems, libraries and compilers, and the checker's tests on
+AArch64.
 
-platforms.py --root ROOT --work DIR [--only GLOB] [--list] [--json FILE] [--stress]
+platforms.py --root ROOT --work DIR [--only GLOB] [--list] [--json FILE] [--stress] [--some]
 
 A platform that this machine has no compiler or emulator for is listed as not run, with the Debian packages that it needs; that is
 no failure. Where a test runs under an emulator, that shows that the code is right for the processor's instructions, its sizes and
@@ -39,6 +40,7 @@ class Platform:
     libraries: list = dataclasses.field(default_factory=list)
     suffix: str = ""
     how: str = "run"     # "run" or "emulated"
+    checks: bool = False  # the checker, rather than the queues
 
 
 def linux(triplet, qemu, what, **more):
@@ -63,6 +65,9 @@ PLATFORMS = [
     linux("s390x-linux-gnu", "qemu-s390x", "z/Architecture (64 bits, big-endian)"),
     Platform("mingw", "g++ of MinGW-w64, Windows on x86-64, under Wine", ["x86_64-w64-mingw32-g++-posix", "-static"],
              "g++-mingw-w64-x86-64-posix wine64 wine", ["wine"], suffix=".exe", how="emulated", flags=["-Wa,-mbig-obj"]),
+    Platform("checker", "the checker, by g++, Linux on AArch64", ["aarch64-linux-gnu-g++"],
+             "g++-aarch64-linux-gnu qemu-user cmake ninja-build libfmt-dev nlohmann-json3-dev",
+             ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"], how="emulated", checks=True),
 ]
 
 
@@ -84,9 +89,13 @@ def run(command, log, limit, **options):
 
 def missing(platform):
     """What this machine lacks for the platform, or ""."""
-    for tool in (platform.compiler[0], *platform.run[:1]):
+    for tool in (platform.compiler[0], *platform.run[:1], *(("cmake", "ninja") if platform.checks else ())):
         if shutil.which(tool) is None:
             return tool
+    if platform.checks:
+        for header in ("fmt/format.h", "nlohmann/json.hpp"):
+            if not pathlib.Path("/usr/include", header).exists():
+                return header
     if "-stdlib=libc++" in platform.compiler:
         probe = subprocess.run([*platform.compiler, "-x", "c++", "-fsyntax-only", "-"], input="#include <atomic>\n", text=True,
                                capture_output=True, check=False)
@@ -147,6 +156,41 @@ def build_and_run(platform, root, work, stress):
     return ran
 
 
+# Of the checker's tests: right and wrong programs for atomics, locks, waiting, memory, crashes, and calls of libraries.
+SOME_PROGRAMS = ("message_passing", "store_buffering", "condition_variable", "endings", "spin_loops", "wide_atomic", "freed_node")
+
+
+def build_and_check(platform, root, work, some):
+    """Builds the checker for the platform and lets it check programs; returns how many of their lines hold."""
+    folder = work / platform.name
+    log = folder / "log.txt"
+    folder.mkdir(parents=True, exist_ok=True)
+    log.unlink(missing_ok=True)
+    # {fmt} and JSON are headers: those of this machine serve, whichever processor they were installed for.
+    packages = {p.name: p for p in pathlib.Path("/usr").glob("lib/*/cmake/fmt")}
+    off = [f"-DRUNQ_BUILD_{part}=OFF" for part in ("TESTS", "MODELS", "PROPTESTS", "BENCH", "C", "SCHEDULER")]
+    run(["cmake", "-S", root, "-B", folder / "build", "-G", "Ninja", "--toolchain", root / "deque/cmake/aarch64.cmake",
+         "-DCMAKE_BUILD_TYPE=Release", "-DRUNQ_BUILD_CHECK=ON", *off, *(f"-D{name}_DIR={path}" for name, path in packages.items())],
+        log, COMPILE_LIMIT_S)
+    run(["ninja", "-C", folder / "build", "runq_check"], log, COMPILE_LIMIT_S)
+    tests = root / "models/compiled/test"
+    programs = [p for p in sorted(tests.glob("programs/*.c*")) if not some or p.stem in SOME_PROGRAMS]
+    passed = 0
+    failed = []
+    for program in programs:
+        done = subprocess.run([sys.executable, "-B", tests / "run_program.py", "--tool", folder / "build/models/compiled/runq-check",
+                               "--compiler", platform.compiler[0], "--emulator", " ".join(platform.run), "--levels=-O1", program],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=RUN_LIMIT_S, check=False)
+        with log.open("a") as out:
+            out.write(done.stdout)
+        passed += len(re.findall("^ok ", done.stdout, re.M))
+        if done.returncode != 0:
+            failed.append(program.name)
+    if failed or passed < len(programs):
+        raise Failed(f"{passed} checks passed, but not all of {', '.join(failed) or 'them'}: {log}")
+    return passed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=pathlib.Path, required=True)
@@ -155,6 +199,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="name the platforms, and what they need")
     parser.add_argument("--json", type=pathlib.Path, help="write the results to this file")
     parser.add_argument("--stress", action="store_true", help="the stress tests, too")
+    parser.add_argument("--some", action="store_true", help="of the checker's tests, a few")
     options = parser.parse_args()
     chosen = [p for p in PLATFORMS if fnmatch.fnmatch(p.name, options.only)]
     if not chosen:
@@ -165,7 +210,7 @@ def main():
             lacks = missing(p)
             print(f"{p.name:<13}{p.what:<52}{'not here: ' + p.packages if lacks else 'here'}")
         return 0
-    if not (GOOGLETEST / "googletest/src/gtest-all.cc").exists():
+    if not all(p.checks for p in chosen) and not (GOOGLETEST / "googletest/src/gtest-all.cc").exists():
         print(f"platforms: {GOOGLETEST} is missing (Debian: libgtest-dev libgmock-dev)", file=sys.stderr)
         return 2
     results = {}
@@ -177,9 +222,13 @@ def main():
             continue
         began = time.monotonic()
         try:
-            tests = build_and_run(p, options.root.resolve(), options.work.resolve(), options.stress)
+            root, work = options.root.resolve(), options.work.resolve()
+            if p.checks:
+                tests, what = build_and_check(p, root, work, options.some), "checks of programs"
+            else:
+                tests, what = build_and_run(p, root, work, options.stress), "tests and the thread pool"
             results[p.name] = {"what": p.what, "result": p.how, "tests": tests}
-            print(f"{p.name:<13}{p.how}: {tests} tests and the thread pool passed, {time.monotonic() - began:.0f} s", flush=True)
+            print(f"{p.name:<13}{p.how}: {tests} {what} passed, {time.monotonic() - began:.0f} s", flush=True)
         except Failed as failure:
             results[p.name] = {"what": p.what, "result": "failed", "why": str(failure)}
             print(f"{p.name:<13}FAILED: {failure}", flush=True)
