@@ -56,10 +56,6 @@ struct search_result {
   std::uint64_t executions = 0;  ///< complete executions explored; on failure, the number of the failing one
   std::uint64_t blocked = 0;     ///< executions abandoned as blocked (exact engine: not counted in `executions`)
   std::uint64_t spurious = 0;    ///< of `executions`, those in which a weak compare-exchange failed spuriously
-  std::uint64_t cut_off = 0;     ///< exact engine: continuations that exact_options::bound has forbidden
-  std::uint64_t walks = 0;       ///< exact engine: random walks that came to their end
-  double estimated = 0;          ///< executions that there are in all; 0: not known
-  double standard_error = 0;     ///< of the walks' estimate; 0 after one walk
   /// With exact_options::up_to_symmetry: how many executions they stand for, as far as the search has come.
   double arranged = 0;
   bool up_to_symmetry = false;  ///< exact_options::up_to_symmetry applied to the end
@@ -68,6 +64,7 @@ struct search_result {
   std::uint64_t cut_off = 0;    ///< exact engine: continuations that exact_options::bound has forbidden
   std::uint64_t walks = 0;      ///< exact engine: random walks that came to their end
   double estimated = 0;         ///< executions that there are in all; 0: not known
+  double standard_error = 0;    ///< of the walks' estimate; 0 after one walk
   double seconds = 0;
   bool began_again = false;  ///< exact engine: waits in place met what they cannot judge, and so all waits have blocked
   std::uint32_t partner = no_event;  ///< the step that the failing one is not ordered with, where the engine knows it
