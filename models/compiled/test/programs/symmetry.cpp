@@ -22,6 +22,9 @@
 // check -DRING --symmetry on: exhaustive, 224 executions
 // check -DCAPTURES --symmetry on: exhaustive, 1 execution
 // check -DCAPTURES -DDIFFERENT --symmetry on: exhaustive, 6 executions
+// check -DSTORES --symmetry on: exhaustive, 12 executions
+// check -DEXCHANGES: exhaustive, 18 executions
+// check -DEXCHANGES --symmetry on: exhaustive, 9 executions
 // check -DLATE: exhaustive, 48 executions
 // check -DLATE --symmetry on: exhaustive, 30 executions
 // check -DREVISITED: exhaustive, 16 executions
@@ -59,8 +62,10 @@ std::atomic<int> turn{0};
 constexpr int threads = 4;
 std::atomic<int> count{0};
 void increment() {
-#ifdef WRONG
+#if defined(WRONG)
   count.store(count.load(relaxed) + 1, relaxed);
+#elif defined(TWO_KINDS)
+  count.fetch_add(1, relaxed);
 #else
   int found = count.load(relaxed);
   while (!count.compare_exchange_strong(found, found + 1, relaxed, relaxed)) {
@@ -250,6 +255,32 @@ void* run(void*) {
   return nullptr;
 }
 void finish() {}
+#elif defined(STORES)
+constexpr int threads = 4;
+std::atomic<int> x{0}, y{0};
+void* run(void*) {
+  x.store(1, relaxed);
+  y.store(2, release);
+  return nullptr;
+}
+void* run_other(void*) {
+  y.fetch_add(1, relaxed);
+  return nullptr;
+}
+void finish() {}
+#elif defined(EXCHANGES)
+constexpr int threads = 2;
+std::atomic<int> x{0};
+void* run(void*) {
+  x.exchange(1, relaxed);
+  return nullptr;
+}
+void* store(void*) {
+  static_cast<void>(x.load(relaxed));
+  return nullptr;
+}
+void own() { static_cast<void>(x.load(relaxed)); }
+void finish() {}
 #elif defined(LATE)
 // Another thread's store may come before what the later of the two has read.
 constexpr int threads = 2;
@@ -391,7 +422,7 @@ int main() {
 #else
         nullptr;
 #endif
-#ifdef TWO_KINDS
+#if defined(TWO_KINDS) || defined(STORES)
     pthread_create(&all[i], nullptr, i % 2 == 0 ? run : run_other, argument);
 #else
     pthread_create(&all[i], nullptr, run, argument);
@@ -400,11 +431,11 @@ int main() {
     if (i == 0) between_starts();
 #endif
   }
-#ifdef LATE
+#if defined(LATE) || defined(EXCHANGES)
   pthread_t other;
   pthread_create(&other, nullptr, store, nullptr);
 #endif
-#if defined(RING) || defined(LATE)
+#if defined(RING) || defined(LATE) || defined(EXCHANGES)
   own();
 #endif
 #ifdef JOINED_BY_OTHER
@@ -424,7 +455,7 @@ int main() {
 #endif
   }
 #endif
-#if defined(LATE) || defined(REVISITED)
+#if defined(LATE) || defined(EXCHANGES) || defined(REVISITED)
   pthread_join(other, nullptr);
 #endif
   finish();
