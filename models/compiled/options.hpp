@@ -16,8 +16,7 @@
 namespace runq::model::compiled {
 
 struct run_options {
-  exact_options search{
-      .spurious_of_thread = 1, .waits_in_place = true, .skips_retries = true, .skips_undone_rounds = true};
+  exact_options search{.spurious_of_thread = 1, .waits_in_place = true, .skips_retries = true};
   bool leaks = true;
   bool every_iteration = false;
   bounds limits;

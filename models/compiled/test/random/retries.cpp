@@ -265,7 +265,7 @@ void run(const program& p) {
 
 [[nodiscard]] found search(const program& p, bool on) {
   const std::string options = "--check-duplicates\n--max-executions\n5000";
-  return explore(options + (on ? "" : "\n--skip-retries\noff"), [&p] { run(p); });
+  return explore(options + (on ? "\n--skip-retries\non" : "\n--skip-retries\noff"), [&p] { run(p); });
 }
 
 class generator {
