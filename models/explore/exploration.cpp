@@ -11,6 +11,7 @@
 
 #include "fibers.hpp"
 #include "json.hpp"
+#include "modules.hpp"
 #include "smaller.hpp"
 
 namespace runq::model::explore {
@@ -227,6 +228,9 @@ class exploration {
         with_commas(total_.inserted / runs_), total_.threads);
     text += fmt::format("  seeds 0 and {} to {}, strategy {}; not explored: all other schedules and reads\n",
                         options_.seed, options_.seed + runs_ - 2, explore::name_of(options_.how));
+    if (const std::string names = not_instrumented(); !names.empty()) {
+      text += fmt::format("  not instrumented, so that what they read and write is not seen: {}\n", names);
+    }
     if (!options_.judges) {
       for (const auto& [status, times] : statuses_) text += fmt::format("status {}: {}\n", status, times);
     }

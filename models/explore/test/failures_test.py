@@ -92,6 +92,21 @@ def early_waits(program):
                                                                          for n in (1, 2)), text)
 
 
+def libraries(tool, scratch):
+    """One that is instrumented, and one that is not, which is named."""
+    for name, flags in (("seen", ["-fsanitize=thread"]), ("unseen", [])):
+        code, made = os.path.join(scratch, name + ".cpp"), os.path.join(scratch, name + ".o")
+        with open(code, "w") as file:
+            file.write(f"int {name}(int* n) {{ return ++*n; }}\n")
+        subprocess.run(["g++", "-fPIC", *flags, "-c", code, "-o", made], check=True)
+        subprocess.run(["g++", "-shared", made, "-o", os.path.join(scratch, f"lib{name}.so")], check=True)
+    code = os.path.join(scratch, "libraries.cpp")
+    with open(code, "w") as file:
+        file.write("int seen(int*), unseen(int*);\nint main() { int n = 0; return seen(&n) + unseen(&n) == 3 ? 0 : 1; }\n")
+    status, text = Program(tool, scratch, "libraries", code, "-L" + scratch, "-lseen", "-lunseen", "-Wl,-rpath," + scratch).explore()
+    expect("a library is named that is not instrumented", status == 0 and text.endswith("is not seen: libunseen.so\n"), text)
+
+
 def addresses(program):
     printed = {re.search("mapped at .*", program.explore("--runs", "10", "--jobs", jobs)[1])[0] for jobs in ("1", "2", "5")}
     expect("what the program maps lies at one address, with any number of runs at a time", len(printed) == 1, printed)
@@ -140,6 +155,7 @@ def main():
         failing = Program(options.tool, scratch, "failing", PROGRAM, "-DWRONG")
         smaller(failing)
         stopped(failing)
+        libraries(options.tool, scratch)
         early_waits(Program(options.tool, scratch, "waits", os.path.join(here, "programs", "early_waits.cpp")))
         long_run = os.path.join(here, "programs", "long_run.cpp")
         long_ones(Program(options.tool, scratch, "long", long_run), Program(options.tool, scratch, "endless", long_run, "-DWRONG"))

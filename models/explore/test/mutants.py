@@ -89,6 +89,7 @@ MUTANTS = {
     "points_are_steps": ("scheduler.cpp", "? counts.changes : counts.steps;", "? counts.steps : counts.steps;", "power", ""),
     "reads_are_points": ("locations.cpp", "changes ? step_before_change() : step();", "step_before_change();", "power", ""),
     "character_tables_are_empty": ("start.cpp", "  fill_character_tables();\n", "", "twins", "characters.cpp"),
+    "instrumented_is_not": ("modules.cpp", 'substr(0, 7) == "__tsan_"', 'substr(0, 7) == "__asan_"', "failures", ""),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 
