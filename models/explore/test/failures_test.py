@@ -157,7 +157,7 @@ def main():
         stopped(failing)
         libraries(options.tool, scratch)
         early_waits(Program(options.tool, scratch, "waits", os.path.join(here, "programs", "early_waits.cpp")))
-        long_run = os.path.join(here, "programs", "long_run.cpp")
+        long_run = os.path.join(here, "long_run.cpp")
         long_ones(Program(options.tool, scratch, "long", long_run), Program(options.tool, scratch, "endless", long_run, "-DWRONG"))
         addresses(Program(options.tool, scratch, "mapped", os.path.join(here, "programs", "mapped.cpp"), "-DWRONG"))
         if not options.short:

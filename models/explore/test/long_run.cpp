@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A long run is none that does not end: as long as variables get other values, it may go on. failures_test.py explores
-// it with few --max-steps.
-//
-// check: none fails
-// check -DWRONG: FAIL livelock
+// A long run is none that does not end: as long as variables get other values, it may go on. With -DWRONG it does not
+// end. failures_test.py explores both with few --max-steps.
 #include <atomic>
 #include <thread>
 
