@@ -3,8 +3,8 @@
 // pieces of work they did in a second of virtual time, and where the rest of the time went. simulate.py runs it and
 // makes the tables; bench/results/simulated-machines.md explains them.
 //
-// simulate run MACHINE WORKLOAD PROCESSORS PIECES NS
-//     one run, as JSON: PIECES pieces of NS ns for each processor
+// simulate run MACHINE WORKLOAD PROCESSORS PIECES NS [GROUP]
+//     one run, as JSON: PIECES pieces of NS ns for each processor; GROUP processors share a shard of the global queue
 // simulate real WORKLOAD PROCESSORS PIECES NS TIMES
 //     such a run on threads, TIMES times: the least and the median ns per piece
 // simulate measure
@@ -71,10 +71,10 @@ void print(const world& w, std::uint64_t pieces, unsigned n) {
   std::printf("]}\n");
 }
 
-int run(const costs& machine, workload what, unsigned n, std::uint32_t pieces, double length) {
+int run(const costs& machine, workload what, unsigned n, std::uint32_t pieces, double length, unsigned per_shard) {
   world w(machine, n);
   virtual_place place(ns(length));
-  small_scheduler<virtual_place> s(place, n);
+  small_scheduler<virtual_place> s(place, n, per_shard);
   program<virtual_place> tasks(s, what, pieces);
   place.run(n, tasks.runs(), [&s](unsigned i) { s.loop(s.machine_at(i)); });
   if (!w.stopped() || !tasks.complete()) throw std::runtime_error("a task is lost, or ran too often");
@@ -120,9 +120,11 @@ int command(const std::vector<const char*>& words) {
   constexpr unsigned fewest_pieces = 32;
   constexpr unsigned most_pieces = 1'000'000;
   const std::string_view what = words.empty() ? "" : words[0];
-  if (what == "run" && words.size() == 6) {
+  if (what == "run" && (words.size() == 6 || words.size() == 7)) {
+    const unsigned per_shard =
+        words.size() == 7 ? number(words[6], 1, world::most_processors) : detail::core::processors_per_shard;
     return run(machine_named(words[1]), workload_named(words[2]), number(words[3], 1, world::most_processors),
-               number(words[4], fewest_pieces, most_pieces), std::strtod(words[5], nullptr));
+               number(words[4], fewest_pieces, most_pieces), std::strtod(words[5], nullptr), per_shard);
   }
   if (what == "real" && words.size() == 6) {
     constexpr unsigned most_times = 10'000;

@@ -20,6 +20,7 @@
 #include "runq/detail/stands_still.hpp"
 #include "runq/detail/steal_order.hpp"
 #include "runq/local_queue.hpp"
+#include "runq/protocol/global_shards.hpp"
 #include "runq/protocol/join_counter.hpp"
 #include "runq/protocol/machine_loop.hpp"
 #include "runq/protocol/monitor.hpp"
@@ -66,16 +67,17 @@ class small_scheduler {
     typename policy::template atomic<std::uint64_t> n_{std::uint64_t{0}};
   };
 
-  using global_queue = inject<&task::link>;
+  using global_queue = global_shards<&task::link, 256>;
   using local_queue = basic_local_queue<&task::link>;
   using fork_deque = basic_chase_lev<task*, policy>;
   using yielded_ring = basic_ring<task*, detail::processor::yielded_ring::capacity(), std::uint32_t, policy>;
 
   struct alignas(64) processor : park_processor<processor, policy> {
-    processor(global_queue& global, unsigned i)
+    processor(global_queue& global, unsigned i, unsigned its_shard)
         : index(i),
+          shard(its_shard),
           random(i + 1),
-          queue(global),
+          queue(global.near(shard)),
           own_queue(queue.make_owner()),
           queue_thief(queue.make_thief()),
           forks(local_queue::capacity()),
@@ -85,6 +87,7 @@ class small_scheduler {
           yielded_thief(yielded.make_thief()) {}
 
     const unsigned index;
+    const unsigned shard;
     counter dispatches;
     detail::lifo_chain chain;
     detail::fast_random random;
@@ -99,7 +102,7 @@ class small_scheduler {
     yielded_ring yielded;
     typename yielded_ring::owner own_yielded;
     typename yielded_ring::thief yielded_thief;
-    bool yielded_first = false;
+    unsigned turns = 0;
     time_slice<policy> slice;
     // The first timer: thieves look at it. There is none.
     typename policy::template atomic<std::int64_t> earliest_timer{never};
@@ -127,13 +130,14 @@ class small_scheduler {
     bool inherits = false;
   };
 
-  /// At the start `n` machines run, each with a processor.
-  small_scheduler(Place& where, unsigned n) : place(where) {
+  /// At the start `n` machines run, each with a processor. `per_shard` processors share a shard of the global queue.
+  small_scheduler(Place& where, unsigned n, unsigned per_shard = detail::core::processors_per_shard)
+      : place(where), global((n - 1) / per_shard + 1) {
     Place::name(&global, sizeof global, "global queue", sizeof global);
     Place::name(&parking, sizeof parking, "park", sizeof parking);
     Place::name(&looping, sizeof looping + sizeof monitoring, "loop and monitor", sizeof looping + sizeof monitoring);
     for (unsigned i = 0; i != n; ++i) {
-      processors_.push_back(std::make_unique<processor>(global, i));
+      processors_.push_back(std::make_unique<processor>(global, i, i / per_shard));
       machines_.push_back(std::make_unique<machine>());
       machines_.back()->number = i;
       Place::name(processors_.back().get(), sizeof(processor), "processors", sizeof(processor));
@@ -173,9 +177,9 @@ class small_scheduler {
   void next_here(machine& m, task& t) { (void)parking.submit_next(m.held->own_queue, &t); }
   /// Lets others run before `t`: as yield().
   void yield(machine& m, task& t) { looping.yield(*m.held, &t); }
-  /// Puts `t` at the end of the global queue: as a thread outside starts a task.
-  void to_global(task& t) {
-    global.put(&t);
+  /// Puts `t` at the end of the global queue: as a thread outside starts a task, each in the shard of one processor.
+  void to_global(machine& m, task& t) {
+    global.put(&t, m.held->shard);
     parking.submitted_in_order();
   }
   /// A child that any machine may run: as a fork by child stealing.

@@ -145,9 +145,9 @@ class program {
     for (unsigned i = 0; i != n_; ++i) {
       t[i].left = rounds;
       t[i].other = &t[n_ + std::size_t{i} * rounds * children];
-      t[i].run = [](scheduler& s, machine&, task& self) {
-        for (std::uint32_t k = 0; k != children; ++k) s.to_global(*self.other++);
-        if (--self.left != 0) s.to_global(self);
+      t[i].run = [](scheduler& s, machine& m, task& self) {
+        for (std::uint32_t k = 0; k != children; ++k) s.to_global(m, *self.other++);
+        if (--self.left != 0) s.to_global(m, self);
       };
       start_on(i, t[i]);
     }

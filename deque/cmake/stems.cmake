@@ -14,8 +14,9 @@ set(runq_protocol_stems park machine_loop visitors monitor parker short_lock sus
 # The protocols that the headers for users need, and those that only the library does.
 set(runq_protocol_dirs scheduler/include/runq/protocol scheduler/src/inside/runq/protocol)
 set(runq_scheduler_stems wait_group channel select mutex scope semaphore condition_variable shared_mutex once barrier)
-# Protocols that are modelled within others: the lists of waiting tasks, by channel, select, mutex, wait_group and others.
-set(runq_shared_protocols waiting)
+# Protocols that are modelled within others: the lists of waiting tasks, by channel, select, mutex, wait_group and others;
+# the shards of the global queue, by machine_loop.
+set(runq_shared_protocols waiting global_shards)
 # Headers that are not a queue.
 set(runq_support_headers atomics common membarrier one_object split_word version)
 

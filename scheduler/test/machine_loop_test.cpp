@@ -28,15 +28,22 @@ using tasks = std::vector<int*>;
 struct global_queue {
   [[nodiscard]] bool has_work() const { return !all.empty(); }
   [[nodiscard]] bool has_work_approx() const { return has_work(); }
-  [[nodiscard]] int* take() {
+  [[nodiscard]] const global_queue& near(unsigned) const { return *this; }
+  template <class Owner>
+  [[nodiscard]] int* take_share(Owner&, unsigned, unsigned near) {
+    return take(near);
+  }
+  [[nodiscard]] int* take(unsigned near) {
+    asked.push_back(near);
     if (all.empty()) return nullptr;
     int* const first = all.front();
     all.pop_front();
     return first;
   }
-  void splice(const tasks& more) { all.insert(all.end(), more.begin(), more.end()); }
-  void splice_front(const tasks& more) { all.insert(all.begin(), more.begin(), more.end()); }
+  void splice(const tasks& more, unsigned) { all.insert(all.end(), more.begin(), more.end()); }
+  void splice_front(const tasks& more, unsigned) { all.insert(all.begin(), more.begin(), more.end()); }
   std::deque<int*> all;
+  std::vector<unsigned> asked;  // which shard first, at each take
 };
 
 /// A fake of a victim's handle. steal() returns the given answers one by one, and finds nothing after the last.
@@ -64,7 +71,6 @@ struct owner {
   [[nodiscard]] loot steal_from(const victim_queue& victim, runq::steal_runnext, std::size_t, int) const {
     return {victim.steal(), false};
   }
-  [[nodiscard]] static int* take_from(global_queue& global, unsigned) { return global.take(); }
   [[nodiscard]] static std::size_t size_approx() { return 0; }
   [[nodiscard]] tasks drain() { return std::exchange(waiting, {}); }
   [[nodiscard]] runq::popped<int> pop() { return {std::exchange(next, nullptr), false}; }
@@ -147,7 +153,8 @@ struct processor {
   victim_queue forks_thief;
   yielded_owner own_yielded;
   victim_queue yielded_thief;
-  bool yielded_first = false;
+  unsigned shard = 3;
+  unsigned turns = 0;
 };
 struct machine {
   processor* held = nullptr;
@@ -393,6 +400,7 @@ TEST(machine_loop, L22_every_122nd_dispatch_is_a_task_that_has_yielded_whatever_
   }
   EXPECT_EQ(begun, (std::vector<std::pair<int, int>>{
                        {61, 11}, {122, 2}, {183, 12}, {244, 2}, {305, 13}, {366, 2}, {427, 14}, {488, 2}}));
+  EXPECT_EQ(h.global.asked, (std::vector<unsigned>{3, 4, 5, 6})) << "each turn asks another shard first";
 }
 
 TEST(machine_loop, S15_every_61st_dispatch_polls_if_nobody_else_does) {

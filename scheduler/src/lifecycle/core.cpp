@@ -42,8 +42,9 @@ options with_defaults(options wanted) {
 processor::processor(core& scheduler, std::uint32_t i)
     : processor_front(scheduler, scheduler.chosen.forks == fork_policy::continuation),
       index(i),
+      shard(i / core::processors_per_shard),
       random(i + 1),
-      queue(scheduler.global),
+      queue(scheduler.global.near(shard)),
       own_queue(queue.make_owner()),
       queue_thief(queue.make_thief()),
       own_forks(forks.make_owner()),
@@ -58,6 +59,7 @@ void delete_processor(processor& p) { delete &p; }
 core::core(const options& wanted, scheduler& of)
     : chosen(with_defaults(wanted)),
       owner(of),
+      global((chosen.procs - 1) / processors_per_shard + 1),
       parking(*this),
       limit_(std::make_unique<call_limit>(chosen.max_blocking_calls)),
       process_(getpid()) {

@@ -12,6 +12,7 @@
 #include "oracle.hpp"
 #include "runq/chase_lev.hpp"
 #include "runq/local_queue.hpp"
+#include "runq/protocol/global_shards.hpp"
 #include "runq/protocol/handoff.hpp"
 #include "runq/protocol/machine_loop.hpp"
 #include "runq/protocol/monitor.hpp"
@@ -70,7 +71,8 @@ using yields = basic_ring<task*, 2, std::uint32_t, atomics>;
 /// The queues of a scheduler: the shipped ones. A ring has `Capacity` slots.
 template <std::size_t Capacity = 2, class Forks = no_forks, class Yields = no_yields>
 struct shipped_queues {
-  using global = inject<&task::link>;
+  static constexpr unsigned shards = 1;
+  using global = global_shards<&task::link, 2>;
   using local = basic_local_queue<&task::link, Capacity>;
   using forks = Forks;
   using yields = Yields;
@@ -189,7 +191,8 @@ class machine_loop_model : public scenario {
   struct processor : park_processor<processor, atomics> {
     processor(global_queue& global, unsigned i)
         : index(i),
-          queue(global),
+          shard(i % global.shards()),
+          queue(global.near(shard)),
           own_queue(queue.make_owner()),
           queue_thief(queue.make_thief()),
           forks(Queues::capacity),
@@ -200,6 +203,7 @@ class machine_loop_model : public scenario {
     [[nodiscard]] unsigned random() const { return 0; }
 
     const unsigned index;
+    const unsigned shard;
     cell<int> owned{0};     // written by each take from the own queue: two at once are a data race
     cell<bool> made{true};  // read by every user of a processor, which resize() may have made just before
     handoff<atomics> in_call;
@@ -220,7 +224,7 @@ class machine_loop_model : public scenario {
     typename Queues::yields yielded;
     typename Queues::yields::owner own_yielded;
     typename Queues::yields::thief yielded_thief;
-    bool yielded_first = false;
+    unsigned turns = 0;
   };
   struct machine : park_machine<machine, processor, machine_parker, atomics> {
     processor* held = nullptr;
@@ -302,7 +306,7 @@ class machine_loop_model : public scenario {
   void stole(processor&, processor&, std::size_t, bool, int) {}
   void lost(processor&) {}
 
-  global_queue global;
+  global_queue global{Queues::shards};
   park_protocol<machine, processor, machine_loop_model, Parking> parking{*this};
   machine_loop<machine, processor, work, machine_loop_model, atomics> looping{*this};
   struct no_rhythm {};

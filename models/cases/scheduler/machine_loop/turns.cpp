@@ -121,7 +121,7 @@ struct full_chain_then_ring final : turn_vs_taker<> {
   }
   task* take() override { return owner_of_another.steal_from(processors[0].queue_thief).value; }
 
-  local_queue another{global};
+  local_queue another{global.near(0)};
   local_queue::owner owner_of_another = another.make_owner();
 };
 

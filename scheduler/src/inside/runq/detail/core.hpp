@@ -27,6 +27,7 @@
 #include "runq/options.hpp"
 #include "runq/protocol/blocking_calls.hpp"
 #include "runq/protocol/deadlock.hpp"
+#include "runq/protocol/global_shards.hpp"
 #include "runq/protocol/machine_loop.hpp"
 #include "runq/protocol/monitor.hpp"
 #include "runq/protocol/park.hpp"
@@ -154,6 +155,8 @@ class core {
   // Go's number, a prime: every 61st task comes from the global queue, so that local ones cannot starve it, and
   // descriptors are polled then.
   static constexpr std::uint32_t global_period = 61;
+  // So many processors share a shard of the global queue. A build with one queue for all has one shard.
+  static constexpr unsigned processors_per_shard = processor_queue::capacity() != 0 ? 4 : ~0U;
   // A processor with tasks to run looks at its timers once in this many tasks.
   static constexpr std::uint64_t clock_period = 8;
   [[nodiscard]] bool global_first(processor& p) {
@@ -270,7 +273,8 @@ class core {
   const options chosen;
   scheduler& owner;
   // Written by all processors; the members before it are only read by them.
-  alignas(cache_line) inject<&strand::link> global;
+  static constexpr unsigned most_shards = 64;
+  alignas(cache_line) global_shards<&strand::link, most_shards> global;
   mutable park_protocol<machine, processor, core, policy> parking;
   machine_loop<machine, processor, work, core, policy> looping{*this};
   deadlock_question<core, policy> deadlocks{*this};
@@ -390,7 +394,7 @@ class core {
 /// it at any moment. On the thread of `p`.
 inline void let_all_run(processor& p, strand& s) {
   s.set_status(task_status::runnable);
-  p.home.global.put(&s);
+  p.home.global.put(&s, p.shard);
   p.home.parking.submitted_in_order();
 }
 

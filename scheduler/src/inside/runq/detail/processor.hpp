@@ -64,6 +64,7 @@ struct alignas(cache_line) processor : processor_front, park_processor<processor
   processor(core& scheduler, std::uint32_t index);
 
   const std::uint32_t index;
+  const std::uint32_t shard;     // of the global queue; modulo the number of shards
   std::coroutine_handle<> next;  // the coroutine to resume next, past the queues; see transfer()
   counter dispatches;            // tasks run; every 61st looks at the global queue first; thieves watch it
   lifo_chain chain;              // consecutive tasks from runnext or the deque
@@ -82,7 +83,7 @@ struct alignas(cache_line) processor : processor_front, park_processor<processor
   yielded_ring yielded;  // tasks that have yielded here
   yielded_ring::owner own_yielded;
   yielded_ring::thief yielded_thief;
-  bool yielded_first = false;  // at the last turn of the global queue they came before its tasks
+  unsigned turns = 0;  // of the tasks that have yielded and of the global queue
 
   handoff<policy> in_call;                  // whether its machine is in a blocking call
   policy::cell<bool> call_has_unit{false};  // that call has waited for its turn: see call_limit

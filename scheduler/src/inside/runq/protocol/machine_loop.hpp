@@ -53,8 +53,10 @@ concept looping_processor = requires(Processor& p, const Processor& victim, bool
   p.chain.grow();
   p.chain.end();
   p.chain.forget();
-  // Whether tasks that have yielded came first at its last turn; the machine_loop sets it.
-  { p.yielded_first } -> std::same_as<bool&>;
+  // The shard of the global queue that it asks first, modulo the number of shards.
+  { p.shard } -> std::convertible_to<unsigned>;
+  // How many turns it has given to tasks that would starve; the machine_loop counts them.
+  { p.turns } -> std::same_as<unsigned&>;
   // The handles of its local_queue.
   { Processor::queue_capacity } -> std::convertible_to<std::size_t>;
   p.own_queue.pop();
@@ -104,9 +106,10 @@ template <class Host, class Machine, class Processor, class Work>
 concept machine_loop_host = patience_of_machines<Host> &&
     requires(Host& host, Machine& m, Processor& p, unsigned i, typename Host::task_list& tasks) {
   { host.processor_at(i) } -> std::same_as<Processor&>;
-  // A park_protocol, an inject, and a monitor_loop.
+  // A park_protocol, a global_shards, and a monitor_loop.
   { host.parking.limit() } -> std::same_as<unsigned>;
   { host.global.has_work() } -> std::same_as<bool>;
+  { host.global.near(p.shard).has_work_approx() } -> std::same_as<bool>;
   host.monitoring.wake();
 
   // The processor is about to begin a task, or to look elsewhere for one: counts that, looks at the processor's timers
@@ -352,8 +355,8 @@ class machine_loop {
       }
       return Work(next.task, next.from_runnext);
     }
-    // As take_share(), at once.
-    if (p.own_yielded.size_approx() != 0 && !host_.global.has_work_approx()) return take_yielded(p);
+    // Before the tasks of other groups.
+    if (p.own_yielded.size_approx() != 0 && !host_.global.near(p.shard).has_work_approx()) return take_yielded(p);
     return {};
   }
 
@@ -365,17 +368,14 @@ class machine_loop {
     return take_oldest_elsewhere(p);
   }
 
-  // Of two calls one prefers the global queue, and one the tasks that have yielded here: so neither starve beside the
-  // others.
+  // Of two calls one prefers the tasks that have yielded here, and one the global queue, each time another shard of it:
+  // so none starve beside the others.
   [[nodiscard]] Work take_oldest_elsewhere(Processor& p) {
-    p.yielded_first = !p.yielded_first;
-    if (p.yielded_first) {
+    const unsigned turn = p.turns++;
+    if (turn % 2 == 0) {
       if (const Work w = take_yielded(p)) return w;
     }
-    if (host_.global.has_work_approx()) {
-      // Another machine may have taken it.
-      if (const Work w = Work(host_.global.take())) return w;
-    }
+    if (const Work w = Work(host_.global.take(p.shard + turn / 2))) return w;
     return take_yielded(p);
   }
 
@@ -389,7 +389,7 @@ class machine_loop {
   void publish(Processor& p) {
     typename Host::task_list all;
     p.own_yielded.drain([&all](auto* task) { all.push_back(task); });
-    host_.global.splice(std::move(all));
+    host_.global.splice(std::move(all), p.shard);
   }
 
   [[gnu::noinline]] [[nodiscard]] bool chain_is_full(Processor& p, bool slice_is_over) {
@@ -408,12 +408,11 @@ class machine_loop {
   [[nodiscard]] Work take_share(Processor& p) {
     const unsigned n = host_.parking.limit();
     if (n == 0) return {};  // the scheduler stops
-    if (host_.global.has_work_approx()) {
-      auto* const first = p.own_queue.take_from(host_.global, n);
+    if (auto* const first = host_.global.take_share(p.own_queue, n, p.shard)) {
       // While they were moved, the other tasks were in no queue, and a machine that went to sleep at that moment missed
       // them.
       if (p.own_queue.size_approx() != 0) host_.parking.submitted();
-      if (first != nullptr) return Work(first);
+      return Work(first);
     }
     return take_yielded(p);
   }
@@ -496,7 +495,7 @@ class machine_loop {
       if (!fork) break;
       all.push_back(&host_.strand_of(p, **fork));
     }
-    host_.global.splice_front(std::move(all));
+    host_.global.splice_front(std::move(all), p.shard);
     publish(p);
   }
 
@@ -504,7 +503,7 @@ class machine_loop {
   void put_back(Processor& p, const Work& w) {
     typename Host::task_list one;
     one.push_back(&host_.task_of(p, w));
-    host_.global.splice_front(std::move(one));
+    host_.global.splice_front(std::move(one), p.shard);
   }
 
   Host& host_;
