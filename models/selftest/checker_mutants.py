@@ -41,6 +41,7 @@ import fnmatch
 import math
 import os
 import pathlib
+import platform
 import re
 import resource
 import select
@@ -56,7 +57,7 @@ from mutants import mutate, parse, parse_table, write_if_other  # noqa: E402
 from mutant_variants import changed_bodies, combined  # noqa: E402
 import run_program  # noqa: E402
 
-FOLDERS = ("check", "exact", "explain", "explain/html", "verify", "compiled", "compiled/include/runq")
+FOLDERS = ("check", "exact", f"arch/{platform.machine()}", "explain", "explain/html", "verify", "compiled", "compiled/include/runq")
 VARIABLE = "RUNQ_CHECKER_MUTANT"
 MEMORY = 6 << 30
 

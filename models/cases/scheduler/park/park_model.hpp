@@ -10,11 +10,15 @@
 
 namespace runq::model {
 
-/// A queue of `Room` tasks.
+/// A queue of `Room` tasks, and its own only shard.
 template <unsigned Room>
 class slots {
  public:
-  void put(task* t) {
+  explicit slots(unsigned = 1) {}
+  [[nodiscard]] unsigned shards() const { return 1; }
+  [[nodiscard]] slots& near(unsigned) { return *this; }
+
+  void put(task* t, unsigned = 0) {
     for (place& p : places_) {
       task* none = nullptr;
       if (Room == 1) return p.at.store(t, std::memory_order::release);
@@ -22,7 +26,11 @@ class slots {
     }
     require(false, "a queue has no room");
   }
-  [[nodiscard]] task* take() {
+  template <class Owner>
+  [[nodiscard]] task* take_share(Owner& owner, unsigned processors, unsigned) {
+    return owner.take_from(*this, processors);
+  }
+  [[nodiscard]] task* take(unsigned = 0) {
     for (place& p : places_) {
       if (p.at.load(std::memory_order::relaxed) == nullptr) continue;
       if (task* const t = p.at.exchange(nullptr, std::memory_order::acquire)) return t;
@@ -36,10 +44,10 @@ class slots {
     return false;
   }
   [[nodiscard]] bool has_work_approx() const { return has_work(); }
-  void splice(inject_chain<&task::link>&& all) {
+  void splice(inject_chain<&task::link>&& all, unsigned = 0) {
     while (task* const t = all.pop_front()) put(t);
   }
-  void splice_front(inject_chain<&task::link>&& all) { splice(std::move(all)); }
+  void splice_front(inject_chain<&task::link>&& all, unsigned = 0) { splice(std::move(all)); }
 
  private:
   struct place {
@@ -51,6 +59,7 @@ class slots {
 /// `slots` with the interface of the shipped queues.
 template <unsigned Room>
 struct slot_queues {
+  static constexpr unsigned shards = 1;
   using global = slots<Room>;
   class local : public slots<Room> {
    public:
