@@ -26,11 +26,13 @@ class slots {
     }
     require(false, "a queue has no room");
   }
+  /// As global_shards takes: only if there seems to be a task.
+  [[nodiscard]] task* take(unsigned) { return has_work_approx() ? take() : nullptr; }
   template <class Owner>
   [[nodiscard]] task* take_share(Owner& owner, unsigned processors, unsigned) {
-    return owner.take_from(*this, processors);
+    return has_work_approx() ? owner.take_from(*this, processors) : nullptr;
   }
-  [[nodiscard]] task* take(unsigned = 0) {
+  [[nodiscard]] task* take() {
     for (place& p : places_) {
       if (p.at.load(std::memory_order::relaxed) == nullptr) continue;
       if (task* const t = p.at.exchange(nullptr, std::memory_order::acquire)) return t;

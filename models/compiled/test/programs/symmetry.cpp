@@ -18,8 +18,8 @@
 // check -DSTACK -DWRONG --symmetry on --no-leaks: FAIL unpublished allocation
 // check -DQUEUE --no-leaks: exhaustive, 16 executions
 // check -DQUEUE --symmetry on --no-leaks: exhaustive, 13 executions
-// check -DRING: exhaustive, 475 executions
-// check -DRING --symmetry on: exhaustive, 224 executions
+// check -DRING: exhaustive, 385 executions
+// check -DRING --symmetry on: exhaustive, 180 executions
 // check -DCAPTURES --symmetry on: exhaustive, 1 execution
 // check -DCAPTURES -DDIFFERENT --symmetry on: exhaustive, 6 executions
 // check -DSTORES --symmetry on: exhaustive, 12 executions
