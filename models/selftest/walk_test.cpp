@@ -124,9 +124,7 @@ TEST_F(walk, walks_tell_the_size_within_a_factor_of_2) {
   EXPECT_NEAR(r.estimated, 9'157, 3 * r.standard_error);
 }
 
-TEST_F(walk, one_walk_has_no_standard_error) {
-  EXPECT_EQ(search_go({.walks = 1, .seed = 7}).standard_error, 0);
-}
+TEST_F(walk, one_walk_has_no_standard_error) { EXPECT_EQ(search_go({.walks = 1, .seed = 7}).standard_error, 0); }
 
 TEST_F(walk, a_walk_keeps_a_graph_for_each_number_of_events) {
   EXPECT_GT(search_go({.walks = 10, .seed = 7}).executions, 10 * 20U);  // a path has fewer
