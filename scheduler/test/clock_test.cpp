@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <linux/futex.h>
+#include <runq/detail/core.hpp>
 #include <runq/detail/poller.hpp>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -396,9 +397,12 @@ TEST_F(clocks, X4_a_sleep_that_begins_wakes_the_machine_in_the_poller_without_th
 
 // The monitor stands still, and main yields all the time. The reader must still get its byte: the machine polls at
 // every 61st dispatch at the latest.
-TEST_F(clocks, S15_a_task_that_yields_all_the_time_does_not_keep_the_network_waiting) {
+/// How often a task yields until another one has read what is ready. Nothing if another machine was in the poller,
+/// which then wakes the reader, whenever the system lets it run.
+std::optional<int> turns_until_read() {
+  std::optional<int> result;
   runq::run(
-      []() -> task<> {
+      [&]() -> task<> {
         // clang++ 14 captures no structured bindings.
         auto ends = runq::net::pipe();
         auto& at_reader = ends.first;
@@ -412,17 +416,29 @@ TEST_F(clocks, S15_a_task_that_yields_all_the_time_does_not_keep_the_network_wai
         co_await runq::yield();  // now the reader waits
         monitor_stands_still = true;
         time_of_test = some_time;
+        const runq::detail::core& home = runq::detail::this_machine()->home;
+        bool nobody_polled = home.nobody_polls();
         const std::array<std::byte, 1> one{};
         (void)co_await at_writer.write(one);
         int turns = 0;
         while (!answered && turns != 1'000) {
           co_await runq::yield();
+          nobody_polled = nobody_polled && home.nobody_polls();
           ++turns;
         }
-        EXPECT_LE(turns, 62);
+        if (nobody_polled) result = turns;
         monitor_stands_still = false;
       },
       {.procs = 1});
+  return result;
+}
+
+TEST_F(clocks, S15_a_task_that_yields_all_the_time_does_not_keep_the_network_waiting) {
+  constexpr int most = 100;
+  std::optional<int> turns;
+  for (int i = 0; i != most && !turns; ++i) turns = turns_until_read();
+  ASSERT_TRUE(turns) << "in each run another machine was in the poller";
+  EXPECT_LE(*turns, 62);
 }
 
 TEST_F(clocks, deadlines_are_rounded_up_to_whole_ms_where_the_kernel_counts_no_ns) {
