@@ -38,23 +38,13 @@ constexpr const char* names[] = {"load",      "load_acquire", "store",       "st
                                  "fence",     "read_plain",   "write_plain", "lock",          "wait",
                                  "wait_look", "wait_if",      "begin_new"};
 
-struct instruction {
-  step what;
-  unsigned of;
-};
+using instruction = instruction_of<step>;
 struct program {
   std::vector<std::vector<instruction>> threads;
   unsigned needed[barriers];
 
   [[nodiscard]] std::string text() const {
-    std::string t = "needed: " + std::to_string(needed[0]) + ", " + std::to_string(needed[1]) + "\n";
-    for (const auto& thread : threads) {
-      for (const instruction& i : thread) {
-        t += std::string(names[static_cast<unsigned>(i.what)]) + " " + std::to_string(i.of) + "; ";
-      }
-      t += '\n';
-    }
-    return t;
+    return "needed: " + std::to_string(needed[0]) + ", " + std::to_string(needed[1]) + "\n" + text_of(threads, names);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <runq/check.hpp>
@@ -16,6 +17,26 @@
 #include "random.hpp"
 
 namespace random_programs {
+
+/// `Step` numbers what an instruction does; `of` is the variable that it uses.
+template <class Step>
+struct instruction_of {
+  Step what;
+  unsigned of;
+};
+
+/// A line for each thread. `names`: of the steps.
+template <class Step, class Names>
+[[nodiscard]] std::string text_of(const std::vector<std::vector<instruction_of<Step>>>& threads, const Names& names) {
+  std::string t;
+  for (const auto& thread : threads) {
+    for (const auto& i : thread) {
+      t += std::string(names[static_cast<unsigned>(i.what)]) + " " + std::to_string(i.of) + "; ";
+    }
+    t += '\n';
+  }
+  return t;
+}
 
 /// What a check of a program has found.
 struct found {

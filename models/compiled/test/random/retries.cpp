@@ -56,23 +56,11 @@ constexpr unsigned loops_from = static_cast<unsigned>(step::add);
 constexpr unsigned locks_from = static_cast<unsigned>(step::share);
 constexpr unsigned kinds = static_cast<unsigned>(step::peek) + 1;
 
-struct instruction {
-  step what;
-  unsigned of;
-};
+using instruction = instruction_of<step>;
 struct program {
   std::vector<std::vector<instruction>> threads;
 
-  [[nodiscard]] std::string text() const {
-    std::string t;
-    for (const auto& thread : threads) {
-      for (const instruction& i : thread) {
-        t += std::string(names[static_cast<unsigned>(i.what)]) + " " + std::to_string(i.of) + "; ";
-      }
-      t += '\n';
-    }
-    return t;
-  }
+  [[nodiscard]] std::string text() const { return text_of(threads, names); }
 };
 
 struct shared {

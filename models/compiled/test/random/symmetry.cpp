@@ -63,10 +63,7 @@ constexpr const char* names[] = {
 constexpr unsigned kinds = static_cast<unsigned>(step::write_plain) + 1;
 constexpr unsigned kinds_that_pass = static_cast<unsigned>(step::await);
 
-struct instruction {
-  step what;
-  unsigned of;
-};
+using instruction = instruction_of<step>;
 struct program {
   std::vector<std::vector<instruction>> bodies;
   std::vector<unsigned> threads;  ///< which of them each thread executes
@@ -76,13 +73,7 @@ struct program {
     std::string t = "threads:";
     for (const unsigned body : threads) t += ' ' + std::to_string(body);
     t += main_does ? "; main: 1\n" : "\n";
-    for (const auto& body : bodies) {
-      for (const instruction& i : body) {
-        t += std::string(names[static_cast<unsigned>(i.what)]) + " " + std::to_string(i.of) + "; ";
-      }
-      t += '\n';
-    }
-    return t;
+    return t + text_of(bodies, names);
   }
 };
 
