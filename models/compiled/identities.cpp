@@ -2,6 +2,7 @@
 #include "identities.hpp"
 
 #include "exact_graph.hpp"
+#include "thread_pointer.hpp"
 
 namespace runq::model::compiled {
 

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "page_size.hpp"
-#include "thread_pointer.hpp"
 
 namespace runq::model::compiled {
 

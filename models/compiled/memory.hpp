@@ -133,8 +133,6 @@ using destructor = void (*)();
 [[nodiscard]] std::vector<address_range> memory_of_standard_library();
 
 [[nodiscard]] std::byte* thread_pointer() noexcept;
-/// Makes the running operating-system thread take thread-local variables, and its identity, from there.
-void set_thread_pointer(std::byte* to) noexcept;
 
 /// Operating-system threads that do nothing but own what libraries keep per thread: a fiber that runs with the thread
 /// pointer of one of them has its own thread-local variables, errno, and pthread_self().

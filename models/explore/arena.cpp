@@ -13,7 +13,8 @@ namespace runq::model::explore {
 
 namespace {
 
-std::uintptr_t arena_next = 0;
+constinit growing_area arena(arena_area);
+std::uintptr_t arena_next = arena_area;
 
 }  // namespace
 
@@ -26,15 +27,19 @@ void* map_memory(std::uintptr_t address, std::size_t bytes) {
   return memory;
 }
 
+void growing_area::grow(std::uintptr_t end) {
+  constexpr std::uintptr_t step = std::uintptr_t{1} << 30;
+  const std::uintptr_t more = (end - mapped_ + step - 1) / step * step;
+  map_memory(mapped_, more);
+  mapped_ += more;
+}
+
 void* arena_allocate(std::size_t bytes) {
   bytes = (bytes + 15) / 16 * 16;
-  if (arena_next == 0) {
-    map_memory(arena_area, heap_bytes);
-    arena_next = arena_area;
-  }
   if (bytes > arena_area + heap_bytes - arena_next) give_up("the explorer itself needs more than 64 GB");
   void* const memory = reinterpret_cast<void*>(arena_next);
   arena_next += bytes;
+  arena.reach(arena_next);
   return memory;
 }
 

@@ -10,6 +10,22 @@ namespace runq::model::explore {
 /// `bytes` of zeros at `address`. Ends the process if there are none.
 void* map_memory(std::uintptr_t address, std::size_t bytes);
 
+/// The memory from an address on, mapped as it is used, in steps of 1 GiB: an emulator has a table of all that is
+/// mapped.
+class growing_area {
+ public:
+  constexpr explicit growing_area(std::uintptr_t begin) noexcept : mapped_(begin) {}
+  /// From now on all of it below `end` can be used.
+  void reach(std::uintptr_t end) {
+    if (end > mapped_) grow(end);
+  }
+
+ private:
+  void grow(std::uintptr_t end);
+
+  std::uintptr_t mapped_;
+};
+
 /// Memory that is never given back, zeroed.
 [[nodiscard]] void* arena_allocate(std::size_t bytes);
 

@@ -149,11 +149,14 @@ void join_client(int accepted) {
 
 // --- waiting ---------------------------------------------------------------------------------------------------------
 
+long poll_kernel(pollfd* polled, nfds_t count, int milliseconds) noexcept {
+  timespec limit{milliseconds / 1000, milliseconds % 1000 * 1'000'000L};
+  return system_call(SYS_ppoll, polled, count, milliseconds < 0 ? nullptr : &limit, nullptr, 0);
+}
+
 namespace {
 
-[[nodiscard]] bool is_ready(const thread& t) noexcept {
-  return system_call(SYS_poll, t.polled, t.polled_count, 0) != 0;
-}
+[[nodiscard]] bool is_ready(const thread& t) noexcept { return poll_kernel(t.polled, t.polled_count, 0) != 0; }
 
 }  // namespace
 
@@ -171,7 +174,7 @@ bool descriptors_change_late() {
   constexpr int milliseconds = 2;
   for (int i = 0; i != moments; ++i) {
     if (wake_if(wait_kind::descriptor, is_ready)) return true;
-    system_call(SYS_poll, nullptr, 0, milliseconds);
+    poll_kernel(nullptr, 0, milliseconds);
   }
   return false;
 }
@@ -222,7 +225,7 @@ void set_timer(int fd, bool is_absolute, const itimerspec& to, itimerspec* befor
   if (before != nullptr) get_timer(fd, *before);
   std::uint64_t counted = 0;
   pollfd polled{fd, POLLIN, 0};
-  if (system_call(SYS_poll, &polled, 1, 0) == 1) system_call(SYS_read, fd, &counted, sizeof counted);
+  if (poll_kernel(&polled, 1, 0) == 1) system_call(SYS_read, fd, &counted, sizeof counted);
   timer& t = table().timers[fd];
   t.again_after = to_nanoseconds(to.it_interval);
   const bool is_set = to.it_value.tv_sec != 0 || to.it_value.tv_nsec != 0;

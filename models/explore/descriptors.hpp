@@ -35,6 +35,9 @@ void remember_client(int fd);
 void join_client(int accepted);
 void announce_listener();
 
+/// The kernel's own poll(), for so long; -1 milliseconds: without a limit.
+long poll_kernel(pollfd* polled, nfds_t count, int milliseconds) noexcept;
+
 /// What the running thread waits for; false: it is not so before the deadline.
 bool wait_for_descriptors(pollfd* polled, nfds_t count, const void* code, std::uint64_t deadline);
 /// Somebody has done something with a descriptor: those who wait look again.

@@ -12,7 +12,7 @@ struct fiber {
   std::uintptr_t thread_pointer = 0;
 };
 
-/// Before any fiber; finds out how the processor is told where thread-local storage lies.
+/// Before any fiber; finds out where the C library keeps what belongs to a thread.
 void prepare_fibers();
 
 /// Memory for place `number`, before it is used or before runs that will use it (working_set).
@@ -30,9 +30,6 @@ void switch_fiber(fiber& from, const fiber& to) noexcept;
 /// The number of the place that an address lies in; max_threads: none.
 [[nodiscard]] std::uint32_t place_of(std::uintptr_t address) noexcept;
 [[nodiscard]] std::uintptr_t main_thread_pointer() noexcept;
-
-/// Whether the processor's own instruction changes the thread pointer.
-[[nodiscard]] bool switches_without_kernel() noexcept;
 
 /// What the C library does in a thread that begins, before anything else.
 void begin_thread_locals();

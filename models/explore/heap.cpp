@@ -50,7 +50,7 @@ constexpr unsigned classes_end = 144;
 /// Memory at a fixed address, in blocks.
 class block_memory {
  public:
-  explicit constexpr block_memory(std::uintptr_t begin) : begin_(begin) {}
+  explicit constexpr block_memory(std::uintptr_t begin) : begin_(begin), next_(begin), area_(begin) {}
 
   [[nodiscard]] bool has(const void* p) const noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(p);
@@ -80,18 +80,16 @@ class block_memory {
 
  private:
   [[nodiscard]] void* take_new(std::size_t bytes, std::size_t alignment) {
-    if (next_ == 0) {
-      map_memory(begin_, heap_bytes);
-      next_ = begin_;
-    }
     const std::uintptr_t block = (next_ + sizeof(header) + alignment - 1) / alignment * alignment;
     if (block + bytes > begin_ + heap_bytes) return nullptr;
     next_ = block + bytes;
+    area_.reach(next_);
     return reinterpret_cast<void*>(block);
   }
 
   std::uintptr_t begin_;
-  std::uintptr_t next_ = 0;
+  std::uintptr_t next_;
+  growing_area area_;
   std::array<header*, classes_end> free_{};  // the block that was given back last comes first
 };
 

@@ -290,7 +290,8 @@ RUNQ_HOOK int eventfd_write(int fd, eventfd_t value) { return write(fd, &value, 
 RUNQ_HOOK int dup(int fd) noexcept { return static_cast<int>(copy(system_call(SYS_dup, fd), fd)); }
 RUNQ_HOOK int dup2(int of, int fd) noexcept {
   if (is_explored()) begin_call();
-  return copy_to(system_call(SYS_dup2, of, fd), of, fd);
+  if (of != fd) return copy_to(system_call(SYS_dup3, of, fd, 0), of, fd);
+  return system_call(SYS_fcntl, fd, F_GETFD) < 0 ? -1 : fd;
 }
 RUNQ_HOOK int dup3(int of, int fd, int flags) noexcept {
   if (is_explored()) begin_call();
@@ -372,7 +373,7 @@ RUNQ_HOOK int connect(int fd, const sockaddr* address, socklen_t size) {
   int error = errno;
   if (result < 0 && error == EINPROGRESS && (system_call(SYS_fcntl, fd, F_GETFL) & O_NONBLOCK) == 0) {
     pollfd polled{fd, POLLOUT, 0};
-    while (system_call(SYS_poll, &polled, 1, 0) == 0) wait_for_descriptors(&polled, 1, RUNQ_CALLER, 0);
+    while (poll_kernel(&polled, 1, 0) == 0) wait_for_descriptors(&polled, 1, RUNQ_CALLER, 0);
     socklen_t error_size = sizeof error;
     system_call(SYS_getsockopt, fd, SOL_SOCKET, SO_ERROR, &error, &error_size);
     result = error == 0 ? 0 : -1;
@@ -394,10 +395,10 @@ constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 [[nodiscard]] int poll_for(pollfd* polled, nfds_t count, std::uint64_t limit, const void* code) {
   begin_call();
   const std::uint64_t deadline = limit == no_limit ? 0 : std::max<std::uint64_t>(clock_now() + limit, 1);
-  long ready = system_call(SYS_poll, polled, count, 0);
+  long ready = poll_kernel(polled, count, 0);
   while (ready == 0 && limit != 0) {
     const bool is_woken = wait_for_descriptors(polled, count, code, deadline);
-    ready = system_call(SYS_poll, polled, count, 0);
+    ready = poll_kernel(polled, count, 0);
     if (!is_woken) break;
   }
   if (ready == 0 && limit == 0) yield();
@@ -419,7 +420,7 @@ constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 }  // namespace
 
 RUNQ_HOOK int poll(pollfd* polled, nfds_t count, int milliseconds) {
-  if (!is_explored()) return static_cast<int>(system_call(SYS_poll, polled, count, milliseconds));
+  if (!is_explored()) return static_cast<int>(poll_kernel(polled, count, milliseconds));
   return poll_for(polled, count, limit_of(milliseconds), RUNQ_CALLER);
 }
 RUNQ_HOOK int ppoll(pollfd* polled, nfds_t count, const timespec* limit, const sigset_t*) {
@@ -482,7 +483,13 @@ struct selected_set {
 }  // namespace
 
 RUNQ_HOOK int select(int end, fd_set* to_read, fd_set* to_write, fd_set* exceptions, timeval* t) {
-  if (!is_explored()) return static_cast<int>(system_call(SYS_select, end, to_read, to_write, exceptions, t));
+  if (!is_explored()) {
+    timespec left = t == nullptr ? timespec{} : timespec{t->tv_sec, t->tv_usec * 1000};
+    const long ready =
+        system_call(SYS_pselect6, end, to_read, to_write, exceptions, t == nullptr ? nullptr : &left, nullptr);
+    if (t != nullptr) *t = {left.tv_sec, left.tv_nsec / 1000};
+    return static_cast<int>(ready);
+  }
   const std::uint64_t limit = t == nullptr ? no_limit : to_nanoseconds({t->tv_sec, t->tv_usec * 1000});
   return select_from(end, to_read, to_write, exceptions, limit, RUNQ_CALLER);
 }
@@ -501,11 +508,11 @@ int wait_for_events(int epoll, epoll_event* events, int most, const timespec* t,
   const std::uint64_t limit = limit_of(t);
   begin_call();
   const std::uint64_t deadline = limit == no_limit ? 0 : std::max<std::uint64_t>(clock_now() + limit, 1);
-  long ready = system_call(SYS_epoll_wait, epoll, events, most, 0);
+  long ready = system_call(SYS_epoll_pwait, epoll, events, most, 0, nullptr, 0);
   while (ready == 0 && limit != 0) {
     pollfd polled{epoll, POLLIN, 0};
     const bool is_woken = wait_for_descriptors(&polled, 1, code, deadline);
-    ready = system_call(SYS_epoll_wait, epoll, events, most, 0);
+    ready = system_call(SYS_epoll_pwait, epoll, events, most, 0, nullptr, 0);
     if (!is_woken) break;
   }
   if (ready > 0) touch(events, static_cast<std::size_t>(ready) * sizeof *events, is_a_write, code);
@@ -529,7 +536,8 @@ RUNQ_HOOK int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) no
   return static_cast<int>(result);
 }
 RUNQ_HOOK int epoll_wait(int epoll, epoll_event* events, int most, int milliseconds) {
-  if (!is_explored()) return static_cast<int>(system_call(SYS_epoll_wait, epoll, events, most, milliseconds));
+  if (!is_explored())
+    return static_cast<int>(system_call(SYS_epoll_pwait, epoll, events, most, milliseconds, nullptr, 0));
   const timespec limit = to_timespec(milliseconds < 0 ? 0 : limit_of(milliseconds));
   return wait_for_events(epoll, events, most, milliseconds < 0 ? nullptr : &limit, RUNQ_CALLER);
 }

@@ -11,6 +11,7 @@
 
 #include "../compiled/hook.hpp"
 #include "arena.hpp"
+#include "guard.hpp"
 #include "keys.hpp"
 #include "locations.hpp"
 #include "locks.hpp"
@@ -190,7 +191,8 @@ RUNQ_HOOK int __cxa_guard_acquire(std::uint8_t* guard) noexcept {
 RUNQ_HOOK void __cxa_guard_release(std::uint8_t* guard) noexcept {
   if (exploring && !in_runtime) {
     // Compiled code asks by an atomic load whether the variable is there.
-    atomic_store(reinterpret_cast<std::uintptr_t>(guard), 1, 1, std::memory_order::release, RUNQ_CALLER);
+    atomic_store(reinterpret_cast<std::uintptr_t>(guard), runq::model::compiled::guard_of_static::read_bytes, 1,
+                 std::memory_order::release, RUNQ_CALLER);
     guard[0] = 1;
     hand_on(guard);
   }

@@ -16,7 +16,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "../compiled/symbols.hpp"
@@ -27,6 +26,7 @@
 #include "limits.hpp"
 #include "result_json.hpp"
 #include "scheduler.hpp"
+#include "signal_registers.hpp"
 #include "sites.hpp"
 #include "system_call.hpp"
 #include "threads.hpp"
@@ -221,8 +221,7 @@ void begin_to_fail() {
 
 void crashed(int signal, siginfo_t* info, void* context) {
   exploring = false;
-  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
-  const auto* const code = reinterpret_cast<const void*>(registers[REG_RIP] + 1);
+  const std::byte* const code = compiled::stopped_code(*static_cast<const ucontext_t*>(context)) + 1;
   std::string what;
   {
     const runtime_scope scope;

@@ -33,7 +33,8 @@ constexpr std::size_t shadow_bytes = std::size_t{1} << 41;  ///< eight times the
 constexpr std::size_t regions = std::size_t{1} << (47 - region_bits);
 
 cell** table = nullptr;
-std::uintptr_t next_cells = 0;
+constinit growing_area shadow(shadow_area);
+std::uintptr_t next_cells = shadow_area;
 std::uintptr_t last_region = ~std::uintptr_t{0};
 cell* last_cells = nullptr;
 
@@ -50,13 +51,13 @@ void note_region(std::uintptr_t region) noexcept {
 [[gnu::noinline]] cell* cells_of(std::uintptr_t region) {
   if (table == nullptr) {
     table = static_cast<cell**>(map_memory(shadow_table_area, regions * sizeof(cell*)));
-    next_cells = reinterpret_cast<std::uintptr_t>(map_memory(shadow_area, shadow_bytes));
   }
   cell*& cells = table[region % regions];
   if (cells == nullptr) {
     if (next_cells == shadow_area + shadow_bytes) give_up("the program uses more than 256 GB of memory");
     cells = reinterpret_cast<cell*>(next_cells);
     next_cells += cells_of_region * sizeof(cell);
+    shadow.reach(next_cells);
     note_region(region);
   }
   last_region = region;
@@ -150,8 +151,8 @@ void prepare_region(std::uintptr_t region) { static_cast<void>(cells_of(region))
 void note_used_shadow(working_set& used) {
   constexpr std::uintptr_t page_bytes = 4096;
   constexpr std::uint64_t is_present = std::uint64_t{1} << 63;
-  const int file = static_cast<int>(system_call(SYS_open, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
-  if (file < 0 || next_cells == 0) return;
+  const int file = static_cast<int>(system_call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  if (file < 0) return;
   const std::uintptr_t end = std::min(next_cells, shadow_area + working_set::most * cells_of_region * sizeof(cell));
   std::array<std::uint64_t, 512> pages{};
   for (std::uintptr_t at = shadow_area; at != end; at += pages.size() * page_bytes) {

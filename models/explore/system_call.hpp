@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <type_traits>
 
+#include "kernel_call.hpp"
+
 namespace runq::model::explore {
 
 /// As syscall(2): -1, and errno, if it fails.
@@ -23,14 +25,7 @@ long system_call(long number, Arguments... arguments) noexcept {
     }
   };
   (put(arguments), ...);
-  long result = number;
-  register long fourth asm("r10") = a[3];
-  register long fifth asm("r8") = a[4];
-  register long sixth asm("r9") = a[5];
-  asm volatile("syscall"
-               : "+a"(result)
-               : "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(fourth), "r"(fifth), "r"(sixth)
-               : "rcx", "r11", "memory");
+  const long result = call_kernel(number, a);
   constexpr long errors = -4095;
   if (result >= 0 || result < errors) return result;
   errno = static_cast<int>(-result);

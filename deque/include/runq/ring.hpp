@@ -46,7 +46,8 @@ class basic_ring {
   static_assert(!std::numeric_limits<Index>::is_signed,
                 "runq: the index type of a ring must be an unsigned integer, because it wraps around");
   static_assert(std::atomic<Index>::is_always_lock_free,
-                "runq: the index type of a ring must fit a lock-free std::atomic (at most the size of a pointer)");
+                "runq: here the index type of a ring has no lock-free std::atomic; name a narrower one, as in "
+                "runq::basic_ring<T, 256, std::uint32_t>");
   static_assert(static_cast<std::uintmax_t>(std::numeric_limits<Index>::max()) / 2 >= Capacity - 1,
                 "runq: the index type of a ring must count to at least twice its capacity");
 

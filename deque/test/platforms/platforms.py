@@ -58,14 +58,18 @@ PLATFORMS = [
              "clang-19 libc++-19-dev libc++abi-19-dev"),
     Platform("i386", "g++, Linux on i386 (32 bits)", ["i686-linux-gnu-g++"], "g++-i686-linux-gnu",
              ["/usr/i686-linux-gnu/lib/ld-linux.so.2", "--library-path", "/usr/i686-linux-gnu/lib"], libraries=["-latomic"]),
+    Platform("clang19-i386", "clang++ 19, Linux on i386 (32 bits)", ["clang++-19", "--target=i686-linux-gnu"], "clang-19 g++-i686-linux-gnu",
+             ["/usr/i686-linux-gnu/lib/ld-linux.so.2", "--library-path", "/usr/i686-linux-gnu/lib"], libraries=["-latomic"]),
     linux("aarch64-linux-gnu", "qemu-aarch64", "AArch64"),
     linux("arm-linux-gnueabihf", "qemu-arm", "ARMv7 (32 bits)", libraries=["-latomic"]),
     linux("riscv64-linux-gnu", "qemu-riscv64", "RISC-V (64 bits)", libraries=["-latomic"]),
     linux("powerpc64le-linux-gnu", "qemu-ppc64le", "POWER (64 bits, little-endian)"),
     linux("s390x-linux-gnu", "qemu-s390x", "z/Architecture (64 bits, big-endian)"),
+    linux("mips64el-linux-gnuabi64", "qemu-mips64el", "MIPS64 (little-endian)"),
+    linux("sparc64-linux-gnu", "qemu-sparc64", "SPARC (64 bits, big-endian)"),
     Platform("mingw", "g++ of MinGW-w64, Windows on x86-64, under Wine", ["x86_64-w64-mingw32-g++-posix", "-static"],
              "g++-mingw-w64-x86-64-posix wine64 wine", ["wine"], suffix=".exe", how="emulated", flags=["-Wa,-mbig-obj"]),
-    Platform("checker", "the checker, by g++, Linux on AArch64", ["aarch64-linux-gnu-g++"],
+    Platform("checker", "checker and explorer, by g++, Linux on AArch64", ["aarch64-linux-gnu-g++"],
              "g++-aarch64-linux-gnu qemu-user cmake ninja-build libfmt-dev nlohmann-json3-dev",
              ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"], how="emulated", checks=True),
 ]
@@ -156,12 +160,27 @@ def build_and_run(platform, root, work, stress):
     return ran
 
 
+# Of the explorer's tests, those whose mistakes show in few runs.
+EXPLORED_PROGRAMS = ("after_release", "descriptors", "endings", "exceptions", "threads")
+EXPLORED_RUNS = 50
+
 # Of the checker's tests: right and wrong programs for atomics, locks, waiting, memory, crashes, and calls of libraries.
 SOME_PROGRAMS = ("message_passing", "store_buffering", "condition_variable", "endings", "spin_loops", "wide_atomic", "freed_node")
 
 
+def explore(root, folder, log):
+    """Explores programs; returns how many variants of them are judged as they should be, and the names of the others."""
+    tests = root / "models/explore/test"
+    done = subprocess.run([sys.executable, "-B", tests / "twins_test.py", "--tool", folder / "build/models/explore/runq-explore",
+                           "--runs", str(EXPLORED_RUNS), "--replays", "1", *(tests / f"programs/{p}.cpp" for p in EXPLORED_PROGRAMS)],
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=2 * RUN_LIMIT_S, check=False)
+    with log.open("a") as out:
+        out.write(done.stdout)
+    return len(re.findall("^ok ", done.stdout, re.M)), re.findall(r"^WRONG (\S*)", done.stdout, re.M)
+
+
 def build_and_check(platform, root, work, some):
-    """Builds the checker for the platform and lets it check programs; returns how many of their lines hold."""
+    """Builds the checker, and the explorer, for the platform and lets them check programs; returns how many of their lines hold."""
     folder = work / platform.name
     log = folder / "log.txt"
     folder.mkdir(parents=True, exist_ok=True)
@@ -172,11 +191,10 @@ def build_and_check(platform, root, work, some):
     run(["cmake", "-S", root, "-B", folder / "build", "-G", "Ninja", "--toolchain", root / "deque/cmake/aarch64.cmake",
          "-DCMAKE_BUILD_TYPE=Release", "-DRUNQ_BUILD_CHECK=ON", *off, *(f"-D{name}_DIR={path}" for name, path in packages.items())],
         log, COMPILE_LIMIT_S)
-    run(["ninja", "-C", folder / "build", "runq_check"], log, COMPILE_LIMIT_S)
+    run(["ninja", "-C", folder / "build", "runq_check", *([] if some else ["runq_explore"])], log, COMPILE_LIMIT_S)
     tests = root / "models/compiled/test"
     programs = [p for p in sorted(tests.glob("programs/*.c*")) if not some or p.stem in SOME_PROGRAMS]
-    passed = 0
-    failed = []
+    passed, failed = (0, []) if some else explore(root, folder, log)
     for program in programs:
         done = subprocess.run([sys.executable, "-B", tests / "run_program.py", "--tool", folder / "build/models/compiled/runq-check",
                                "--compiler", platform.compiler[0], "--emulator", " ".join(platform.run), "--levels=-O1", program],

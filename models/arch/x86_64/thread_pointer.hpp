@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What thread-local storage lies relative to.
+// What thread-local variables lie relative to, and by which the C library knows the running thread.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,16 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
-namespace runq::model::compiled {
+namespace runq::model {
 
-namespace {
-
-[[nodiscard]] bool has_instruction() noexcept {
+/// Whether the kernel lets programs set the thread pointer by an instruction.
+inline const bool has_fsgsbase = [] {
   constexpr unsigned long fsgsbase = 1UL << 1;  // HWCAP2_FSGSBASE
   return (getauxval(AT_HWCAP2) & fsgsbase) != 0;
-}
-const bool instruction = has_instruction();
+}();
 
-}  // namespace
-
-__attribute__((target("fsgsbase"))) void set_thread_pointer(std::byte* to) noexcept {
-  if (instruction) {
+__attribute__((target("fsgsbase"))) inline void set_thread_pointer(std::byte* to) noexcept {
+  if (has_fsgsbase) {
     _writefsbase_u64(reinterpret_cast<std::uintptr_t>(to));
   } else {
     long result = 0;
@@ -32,4 +28,4 @@ __attribute__((target("fsgsbase"))) void set_thread_pointer(std::byte* to) noexc
   }
 }
 
-}  // namespace runq::model::compiled
+}  // namespace runq::model
