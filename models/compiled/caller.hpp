@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "caller_entry.hpp"
+#include "abi.hpp"
 
 namespace runq::model::compiled {
 

@@ -12,7 +12,7 @@
 #include "frames.hpp"
 #include "limits.hpp"
 #include "objects.hpp"
-#include "page_size.hpp"
+#include "system.hpp"
 #include "user_heap.hpp"
 
 namespace runq::model::compiled {

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "interpose.hpp"
-#include "page_size.hpp"
+#include "system.hpp"
 
 using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
 using runq::model::page_bytes;

@@ -18,9 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "end_process.hpp"
-#include "guard.hpp"
+#include "abi.hpp"
 #include "interpose.hpp"
+#include "system.hpp"
 
 using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
 using runq::model::failure;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "call_arguments.hpp"
+#include "abi.hpp"
 
 namespace runq::model::compiled {
 

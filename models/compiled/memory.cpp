@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "page_size.hpp"
+#include "system.hpp"
 
 namespace runq::model::compiled {
 

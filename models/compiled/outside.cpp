@@ -18,8 +18,8 @@
 #include <sys/mman.h>
 
 #include "known_calls.hpp"
-#include "page_size.hpp"
 #include "session.hpp"
+#include "system.hpp"
 #include "watched_call.hpp"
 
 namespace runq::model::compiled {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "return_address.hpp"
+#include "abi.hpp"
 
 namespace runq::model::compiled {
 

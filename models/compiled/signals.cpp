@@ -14,8 +14,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "signal_registers.hpp"
 #include "start.hpp"
+#include "system.hpp"
 
 namespace runq::model::compiled {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <memory>
 
-#include "fiber_switch.hpp"
-#include "page_size.hpp"
+#include "exact_fiber_switch.hpp"
+#include "system.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define RUNQ_MODEL_ASAN 1

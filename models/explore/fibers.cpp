@@ -10,12 +10,11 @@
 
 #include "areas.hpp"
 #include "arena.hpp"
-#include "fiber_switch.hpp"
+#include "exact_fiber_switch.hpp"
 #include "limits.hpp"
 #include "report.hpp"
 #include "runtime.hpp"
 #include "shadow.hpp"
-#include "thread_block.hpp"
 #include "thread_pointer.hpp"
 
 namespace runq::model::explore {

@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "../compiled/hook.hpp"
+#include "abi.hpp"
 #include "arena.hpp"
-#include "guard.hpp"
 #include "keys.hpp"
 #include "locations.hpp"
 #include "locks.hpp"

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <type_traits>
 
-#include "kernel_call.hpp"
+#include "system.hpp"
 
 namespace runq::model::explore {
 

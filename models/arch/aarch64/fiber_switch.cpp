@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "fiber_switch.hpp"
-
 #include <cstdint>
 #include <cstring>
+
+#include "exact_fiber_switch.hpp"
 
 // What a function has to leave as it was lies on the stack that is left: the registers, and how to calculate with
 // floating-point numbers.

@@ -9,7 +9,7 @@
 
 #include <elf.h>
 
-#include "call_arguments.hpp"
+#include "abi.hpp"
 
 // A watched call, to which x17 points, goes on to its function. In a check it is counted, or, where the effects of the
 // function are known, these are noted. All registers that may hold arguments are kept; what lies on the stack then is

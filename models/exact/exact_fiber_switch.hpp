@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From one stack to another.
+// From one stack to another; arch/<processor>/fiber_switch.cpp has how.
 #pragma once
 
 #include <cstddef>
