@@ -165,7 +165,8 @@ EXPLORED_PROGRAMS = ("after_release", "descriptors", "endings", "exceptions", "t
 EXPLORED_RUNS = 50
 
 # Of the checker's tests: right and wrong programs for atomics, locks, waiting, memory, crashes, and calls of libraries.
-SOME_PROGRAMS = ("message_passing", "store_buffering", "condition_variable", "endings", "spin_loops", "wide_atomic", "freed_node")
+SOME_PROGRAMS = {"litmus": ("MESSAGE_PASSING", "STORE_BUFFERING"), "condition_variable": ("NOTIFIED",), "endings": ("AT_END",), "loops": ("READS",),
+                 "atomics": ("WIDE",), "heap": ("FREED_NODE",)}
 
 
 def explore(root, folder, log):
@@ -197,7 +198,8 @@ def build_and_check(platform, root, work, some):
     passed, failed = (0, []) if some else explore(root, folder, log)
     for program in programs:
         done = subprocess.run([sys.executable, "-B", tests / "run_program.py", "--tool", folder / "build/models/compiled/runq-check",
-                               "--compiler", platform.compiler[0], "--emulator", " ".join(platform.run), "--levels=-O1", program],
+                               "--compiler", platform.compiler[0], "--emulator", " ".join(platform.run), "--levels=-O1",
+                               *(f"--macro={macro}" for macro in SOME_PROGRAMS.get(program.stem, ()) if some), program],
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=RUN_LIMIT_S, check=False)
         with log.open("a") as out:
             out.write(done.stdout)

@@ -214,12 +214,14 @@ def main():
     options.add_argument("--native", metavar="PROGRAM")
     options.add_argument("--emulator", default="", metavar="WORDS")
     options.add_argument("--include", action="append", default=[], metavar="DIR")
+    options.add_argument("--macro", action="append", default=[], help="only the lines that define this macro, or another one that is named so")
     options.add_argument("programs", nargs="+")
     o = options.parse_args()
     if o.shipped:
         o.levels = "compiled"
     failed = run_natively(o.native) if o.native else 0
-    checks = [check for program in o.programs for check in checks_of(program)]
+    checks = [check for program in o.programs for check in checks_of(program)
+              if not o.macro or any(f"-D{macro}" in check.macros for macro in o.macro)]
     if o.emulator:
         checks = [check._replace(flags=tuple(flag for flag in check.flags if flag not in FLAGS_OF_X86_64)) for check in checks
                   if not MACROS_OF_X86_64.intersection(check.macros)]

@@ -1,5 +1,90 @@
 // SPDX-License-Identifier: MIT
 // C11: <stdatomic.h> and <threads.h>; and what pthreads have besides mutexes.
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <threads.h>
+#include <time.h>
+
+#if defined(SPURIOUS)
+
+// The waits of C end for no reason, too: those of pthreads, and those of <threads.h>, which are made of them.
+// check -DSPURIOUS: bounded, 2 executions
+// check -DSPURIOUS -DONCE: FAIL assertion fails: ready
+// check -DSPURIOUS --spurious-wakeups 0 -DONCE: bounded
+// check -DSPURIOUS --spurious-wakeups 1: exhaustive, 5 executions
+// check -DSPURIOUS -DTIMED: bounded
+// check -DSPURIOUS -DTIMED -DONCE: FAIL assertion fails: ready
+// check -DSPURIOUS -DTHREADS: bounded, 2 executions
+// check -DSPURIOUS -DTHREADS -DONCE: FAIL assertion fails: ready
+// check -DSPURIOUS --spurious-wakeups 1 -DTHREADS: exhaustive, 5 executions
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static mtx_t mutex_of_c;
+static cnd_t changed_of_c;
+static int ready = 0;
+
+static void lock_it(int locks) {
+#ifdef THREADS
+  (void)(locks ? mtx_lock(&mutex_of_c) : mtx_unlock(&mutex_of_c));
+#else
+  (void)(locks ? pthread_mutex_lock(&mutex) : pthread_mutex_unlock(&mutex));
+#endif
+}
+
+static int wait_once(const struct timespec* end) {
+#if defined(THREADS)
+  (void)end;
+  return cnd_wait(&changed_of_c, &mutex_of_c);
+#elif defined(TIMED)
+  return pthread_cond_timedwait(&changed, &mutex, end);
+#else
+  (void)end;
+  return pthread_cond_wait(&changed, &mutex);
+#endif
+}
+
+static void* await(void* unused) {
+  const struct timespec end = {2000000000, 0};
+  lock_it(1);
+#if defined(ONCE)
+  const int error = ready ? 0 : wait_once(&end);
+  if (error != ETIMEDOUT)
+#else
+  while (!ready) {
+    if (wait_once(&end) == ETIMEDOUT) break;
+  }
+#endif
+#if defined(ONCE) || !defined(TIMED)
+    assert(ready);
+#endif
+  lock_it(0);
+  return unused;
+}
+
+int main(void) {
+  mtx_init(&mutex_of_c, mtx_plain);
+  cnd_init(&changed_of_c);
+  pthread_t waiter;
+  pthread_create(&waiter, NULL, await, NULL);
+  lock_it(1);
+  ready = 1;
+  lock_it(0);
+#ifdef THREADS
+  cnd_signal(&changed_of_c);
+#else
+  pthread_cond_signal(&changed);
+#endif
+  pthread_join(waiter, NULL);
+}
+
+#else
+
+// C11: <stdatomic.h> and <threads.h>; and what pthreads have besides mutexes.
 // check -DMUTEX: exhaustive, 2 executions
 // check -DMUTEX -DWRONG: FAIL data race
 // check -DCONDITION: bounded
@@ -18,11 +103,6 @@
 // check -DDESTROYED -DHELD: FAIL misuse
 // check -DDESTROYED -DRACING: FAIL misuse
 // check -DDESTROYED -DANEW: exhaustive
-#include <assert.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <threads.h>
 
 static int data;
 static mtx_t lock;
@@ -141,3 +221,5 @@ int main(void) {
   cnd_destroy(&changed);
   return 0;
 }
+
+#endif

@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: MIT
-// What runs at the end of a program, in the order in which it runs without the checker.
-// check -DORDER: exhaustive, 1 execution
-// check -DORDER -DBY_EXIT: exhaustive, 1 execution
-// check -DWRONG: FAIL check failed: endings.cpp:
-// check -DWRONG_FIRST: FAIL check failed: endings.cpp:
-// check -DRACE: FAIL data race
-// check -DQUICK: exhaustive, 1 execution
-// check -DQUICK -DWRONG_QUICKLY: FAIL check failed: endings.cpp:
-// check -DAT_ONCE: exhaustive, 1 execution
-// check -DAT_ONCE -DSTATUS: FAIL the program ends with status 3
-// check -DLEFT: exhaustive
-// check -DLEFT -DCHAIN: exhaustive
-// check -DLEFT -DWRONG: FAIL check failed: endings.cpp:
-// check -DON_EXIT: no verdict: not modelled: on_exit()
+// How a program ends: with which status and failure, and what runs before.
+#include <atomic>
 #include <cassert>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include <pthread.h>
 #include <unistd.h>
+
+#if defined(AT_END)
+
+// What runs at the end of a program, in the order in which it runs without the checker.
+// check -DAT_END -DORDER: exhaustive, 1 execution
+// check -DAT_END -DORDER -DBY_EXIT: exhaustive, 1 execution
+// check -DAT_END -DWRONG: FAIL check failed: endings.cpp:
+// check -DAT_END -DWRONG_FIRST: FAIL check failed: endings.cpp:
+// check -DAT_END -DRACE: FAIL data race
+// check -DAT_END -DQUICK: exhaustive, 1 execution
+// check -DAT_END -DQUICK -DWRONG_QUICKLY: FAIL check failed: endings.cpp:
+// check -DAT_END -DAT_ONCE: exhaustive, 1 execution
+// check -DAT_END -DAT_ONCE -DSTATUS: FAIL the program ends with status 3
+// check -DAT_END -DLEFT: exhaustive
+// check -DAT_END -DLEFT -DCHAIN: exhaustive
+// check -DAT_END -DLEFT -DWRONG: FAIL check failed: endings.cpp:
+// check -DAT_END -DON_EXIT: no verdict: not modelled: on_exit()
 
 bool runs = false;  // of the programs that are compiled together, this one
 bool at_end = false;
@@ -112,3 +119,68 @@ int main() {
   on_exit([](int, void*) {}, nullptr);
 #endif
 }
+
+#else
+
+// check: exhaustive, 1 execution
+// check -DABORT: FAIL abort()
+// check -DTHROW: FAIL std::runtime_error: oh
+// check -DTHROW_IN_THREAD: FAIL std::runtime_error: oh
+// check -DNULL_POINTER: FAIL SEGV
+// check -DSTATUS: FAIL status 3
+// check -DEXIT: exhaustive, 1 execution
+// check -DDEEP: FAIL used up its stack
+// check -DDIVIDE: FAIL FPE
+// check -DWILD: FAIL SEGV
+// check -DWILD_LOCK: FAIL SEGV
+// check -DMISALIGNED: FAIL misaligned address
+// check -DALIGNMENT: FAIL no power of two
+// check -DENDLESS: no verdict: limit reached: a thread runs for 5 s of processor time
+
+int* volatile nowhere = nullptr;
+std::atomic<int>* volatile no_variable = nullptr;
+std::mutex* volatile no_mutex = nullptr;
+alignas(8) char room_for_two[8];
+int volatile zero = 0;
+
+int deep(int n) {
+  volatile char room[1024];
+  room[0] = static_cast<char>(n);
+  return n == 0 ? 0 : deep(n - 1) + room[0];
+}
+
+int main() {
+  std::thread t([] {
+#ifdef THROW_IN_THREAD
+    throw std::runtime_error("oh");
+#endif
+  });
+  t.join();
+#if defined(ABORT)
+  std::abort();
+#elif defined(THROW)
+  throw std::runtime_error("oh");
+#elif defined(NULL_POINTER)
+  *nowhere = 1;
+#elif defined(STATUS)
+  return 3;
+#elif defined(EXIT)
+  std::exit(0);
+#elif defined(DEEP)
+  return deep(1'000'000);
+#elif defined(DIVIDE)
+  return 100 / zero;
+#elif defined(WILD)
+  no_variable->store(1);
+#elif defined(WILD_LOCK)
+  no_mutex->lock();
+#elif defined(MISALIGNED)
+  __atomic_store_n(reinterpret_cast<int*>(room_for_two + 1 + zero), 1, __ATOMIC_RELAXED);
+#elif defined(ALIGNMENT)
+  nowhere = static_cast<int*>(std::aligned_alloc(static_cast<std::size_t>(3 + zero), 9));
+#elif defined(ENDLESS)
+  for (;;) asm volatile("");
+#endif
+}
+
+#endif

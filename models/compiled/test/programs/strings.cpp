@@ -1,4 +1,60 @@
 // SPDX-License-Identifier: MIT
+// Functions of the C library read and write memory as the program itself does, although they are not instrumented.
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cwchar>
+#include <thread>
+
+#if defined(END)
+
+// Where the accesses of the C library's functions for strings end: each of these is one byte too long, or just fits.
+// check -DEND "-DCALL=used = strlen(three)": FAIL misuse: read of 4 bytes outside of what was allocated
+// check -DEND "-DCALL=used = strlen(four)": exhaustive
+// check -DEND "-DCALL=strcpy(room, \"abc\")": FAIL misuse: write of 4 bytes outside of what was allocated
+// check -DEND "-DCALL=strcpy(room, \"ab\")": exhaustive
+// check -DEND "-DCALL=strncpy(room, \"a\", 4)": FAIL misuse: write of 4 bytes outside of what was allocated
+// check -DEND "-DCALL=strncpy(room, \"abc\", 3)": exhaustive
+// check -DEND "-DCALL=strcat(four, \"d\")": FAIL misuse: write of 2 bytes outside of what was allocated
+// check -DEND "-DCALL=strcat(four, \"\")": exhaustive
+// check -DEND "-DCALL=used = strcmp(four, three)": FAIL misuse: read of 4 bytes outside of what was allocated
+// check -DEND "-DCALL=used = strcmp(three, \"abd\")": exhaustive
+// check -DEND "-DCALL=sscanf(four, \"%c%d\", room, &number)": exhaustive
+// check -DEND "-DCALL=sscanf(\"1 2\", \"%*d %d\", &number)": FAIL data race
+// check -DEND "-DCALL=sscanf(\"1 2\", \"%s %n\", room, &number)": FAIL data race
+// check -DEND "-DCALL=sscanf(\"1 2\", \"%s x%n\", room, &number)": exhaustive
+// check -DEND "-DCALL=sscanf(\"1\", \"%hd\", room)": exhaustive
+// check -DEND "-DCALL=sscanf(\"1\", \"%hhd\", room + 2)": exhaustive
+// check -DEND "-DCALL=sscanf(\"1\", \"%d\", room)": FAIL misuse: write of 4 bytes outside of what was allocated
+// check -DEND "-DCALL=sscanf(\"1\", \"%ld\", four)": FAIL misuse: write of 8 bytes outside of what was allocated
+// check -DEND "-DCALL=sscanf(\"1\", \"%lf\", four)": FAIL misuse: write of 8 bytes outside of what was allocated
+// check -DEND "-DCALL=sscanf(\"1\", \"%f\", four)": exhaustive
+// check -DEND "-DCALL=sscanf(\"abcd\", \"%4c\", room)": FAIL misuse: write of 4 bytes outside of what was allocated
+// check -DEND "-DCALL=sscanf(\"a]\", \"%[]a]%n\", room, &number)": FAIL data race
+// check -DEND "-DCALL=free(strdup(three))": FAIL misuse: read of 4 bytes outside of what was allocated
+// check -DEND "-DCALL=free(strdup(four))": exhaustive
+// check -DEND "-DCALL=free(strndup(three, 3))": exhaustive
+// check -DEND "-DCALL=free(strndup(three, 4))": FAIL misuse: read of 4 bytes outside of what was allocated
+
+volatile unsigned long used;
+int number;
+
+int main() {
+  // The byte behind the shorter block happens to be zero.
+  auto* const three = new char[3]{'a', 'b', 'c'};
+  auto* const four = new char[4]{'a', 'b', 'c', '\0'};
+  auto* const room = new char[3]{};
+  std::thread other([] { number = 7; });
+  CALL;
+  other.join();
+  delete[] three;
+  delete[] four;
+  delete[] room;
+}
+
+#else
+
 // Functions of the C library read and write memory as the program itself does, although they are not instrumented: one
 // thread writes a byte of a string while another one calls a function. The same byte behind the end of the string is no
 // part of what the function accesses.
@@ -66,12 +122,6 @@
 // check "-DCALL=printf(\"%.*s\", -1, text)": FAIL data race
 // check "-DCALL=printf(\"%Lf%d%d%d%d%d%s\", 1.5L, 1, 2, 3, 4, 5, text)": FAIL data race
 // check "-DCALL=printf(\"%n\", &counted)": FAIL data race
-#include <cstdarg>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <cwchar>
-#include <thread>
 
 #ifndef CALL
 #define CALL used = strlen(text) + strcmp(text, same)
@@ -112,3 +162,5 @@ int main() {
   CALL;
   writer.join();
 }
+
+#endif
