@@ -129,9 +129,9 @@ class Site:
 
 
 def comment_at_head(text):
-    """The lines of the comment that a source file begins with, without the licence."""
+    """The lines of the comment that a text begins with."""
     lines = []
-    for line in text.splitlines()[1:]:
+    for line in text.splitlines():
         if not line.startswith("//"):
             break
         lines.append(line[3:])
@@ -160,13 +160,17 @@ def as_markdown(lines):
 
 
 def corpus(root):
-    """(file, title, lines, names of the cases with the bug) of every bug."""
-    for path in sorted((root / CORPUS).glob("S*.cpp")):
+    """(file, title, lines, names of the cases with the bug) of every bug: its part of the file begins with `// S1: …`."""
+    found = []
+    for path in (root / CORPUS).glob("*.cpp"):
         text = path.read_text()
-        lines = comment_at_head(text)
-        end = lines.index("")
-        cases = re.findall(r'\.name = "corpus/(\w+)",(?:(?!\.name).)*?\.seeded_bug = true', text, re.S)
-        yield path, " ".join(lines[:end]), lines[end + 1:], cases
+        for part in re.split(r"^(?=// S\d+: )", text, flags=re.M)[1:]:
+            lines = comment_at_head(part)
+            end = lines.index("")
+            number = int(re.match(r"S(\d+)", lines[0])[1])
+            cases = re.findall(rf'\.name = "corpus/(S{number:02}_\w+)",(?:(?!\.name).)*?\.seeded_bug = true', text, re.S)
+            found.append((number, path, " ".join(lines[:end]), lines[end + 1:], cases))
+    return [bug[1:] for bug in sorted(found)]
 
 
 def add_gallery(site, counterexamples):
@@ -177,7 +181,7 @@ def add_gallery(site, counterexamples):
              "that saw it. [Bugs of the past](../history.md) tells their story in a few lines each.", ""]
     history = (site.root / "docs/history.md").read_text()
     for path, title, lines, cases in corpus(site.root):
-        name = path.stem
+        name = cases[0]
         for case in cases:
             if f"corpus/{case}`" not in history:
                 raise Problem(f"docs/history.md does not tell of corpus/{case}")

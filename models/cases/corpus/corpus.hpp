@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the cases of the corpus share. Each file re-creates one bug that a released queue or scheduler had, small enough
-// to be searched to the end, and next to it the same program with the historical fix. The bug must be caught and the
-// fixed twin must pass: so what is caught is the bug itself, and no mistake of the re-creation.
+// What the cases of the corpus share. Each part of a file re-creates one bug that a released queue or scheduler had,
+// small enough to be searched to the end, and next to it the same program with the historical fix. The bug must be
+// caught and the fixed twin must pass: so what is caught is the bug itself, and no mistake of the re-creation.
 #pragma once
 
 #include <atomic>

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Tasks are started and end on several processors and outside, while machines give their processors up: the
-// machine that gives up the last one asks how many tasks there are, and the answer is exact.
+// How many tasks there are, when the last processor is given up.
 #include <array>
 #include <mutex>
 
 #include "oracle.hpp"
+#include "runq/protocol/deadlock.hpp"
 #include "runq/protocol/live_tasks.hpp"
 #include "scenario.hpp"
 #include "waiting.hpp"
 
 namespace runq::model {
 namespace {
+
+// Tasks are started and end on several processors and outside, while machines give their processors up: the
+// machine that gives up the last one asks how many tasks there are, and the answer is exact.
 
 // A scheduler in small: processors that machines hold, and the lock under which they are handed out.
 class processors : public scenario {
@@ -170,6 +173,57 @@ struct destroyed final : processors {
   cell<bool> come{false};  // likewise
 };
 
+// A thread outside gets a handle, starts a task, and gives the handle up, while the last machine asks whether the tasks
+// that are left wait for ever.
+
+// Machine: its task ends, and it gives up the last processor ‖ a thread outside: starts a task
+// by a handle.
+class outside_vs_question final : public scenario {
+ public:
+  // -- what deadlock_question asks of its host --
+
+  void ask_if_idle() {
+    const std::lock_guard guard(lock);
+    if (held.get() == 0) check_deadlock();
+  }
+  [[nodiscard]] bool calls_in_progress() const { return false; }
+  [[nodiscard]] bool timers_pending() const { return false; }
+  [[nodiscard]] bool anything_queued() const { return queued.load(std::memory_order::relaxed) != 0; }
+  [[nodiscard]] bool stop_possible() const { return false; }
+  template <class F>
+  void for_each_kernel_wait(F&&) const {}
+
+  outside_vs_question() { tally.start(); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      tally.end();
+      const std::lock_guard guard(lock);
+      held.set(0);
+      check_deadlock();
+    } else {
+      question.attach();
+      tasks.start_outside();
+      queued.store(1, std::memory_order::relaxed);
+      question.detach();
+    }
+  }
+  void finish() override { require(reported.get() == 0, "a deadlock is reported beside a task that is being started"); }
+
+ private:
+  void check_deadlock() {
+    if (tasks.count([this](auto&& f) { f(tally); }) == 0) return;
+    if (question.all_wait()) reported.set(reported.get() + 1);
+  }
+
+  deadlock_question<outside_vs_question, atomics> question{*this};
+  live_tasks<atomics> tasks;
+  task_tally<atomics> tally;
+  mutex lock;
+  cell<int> held{1};      // under the lock: processors in the hands of machines
+  cell<int> reported{0};  // under the lock: deadlocks that were reported
+  atomic<int> queued{0};  // 1: the task is in the global queue
+};
+
 const bool added[] = {
     add_case<ends_elsewhere>({
         .name = "live_tasks/ends_elsewhere",
@@ -197,6 +251,11 @@ const bool added[] = {
     add_case<destroyed>({
         .name = "live_tasks/destroyed",
         .property = "tasks that the end of a run destroys are not counted any more; one that is started meanwhile is",
+        .threads = 2,
+    }),
+    add_case<outside_vs_question>({
+        .name = "live_tasks/outside_vs_question",
+        .property = "no deadlock is reported while a thread outside gets a handle and starts a task",
         .threads = 2,
     }),
 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A fork, as in in_order.cpp, and a task that yields, as in yields.cpp, with fences by interrupt (interrupt.hpp) in
 // park and in the fork deques.
-#include "fork_vs_last_spinner.hpp"
 #include "interrupt.hpp"
-#include "yield_vs_last_spinner.hpp"
+#include "vs_last_spinner.hpp"
 
 namespace runq::model {
 namespace {

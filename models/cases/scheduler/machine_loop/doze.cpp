@@ -2,7 +2,7 @@
 // A task is made runnable while a machine that has found nothing beside a chain of short tasks dozes, or begins to, or
 // stops. A task in a free runnext slot wakes nobody, so the machine must see it when it looks again; any other task
 // wakes the machine.
-#include "fork_vs_last_spinner.hpp"
+#include "vs_last_spinner.hpp"
 
 namespace runq::model {
 namespace {

@@ -2,7 +2,7 @@
 // A task is made runnable while a machine that has found nothing goes to sleep. No fence is needed where the
 // publication and the machine's last look are read-modify-writes of one variable, or sections under one lock: then one
 // of the two comes first.
-#include "fork_vs_last_spinner.hpp"
+#include "vs_last_spinner.hpp"
 
 namespace runq::model {
 namespace {

@@ -2,7 +2,7 @@
 // Tasks that have yielded wait in a ring of their processor; when it is full it is emptied into the global queue. None
 // is stuck there: not when a machine goes to sleep, and not on a processor that is busy, or retires, or always has
 // other tasks. They go behind the tasks of the global queue, but at every second turn they come first.
-#include "yield_vs_last_spinner.hpp"
+#include "vs_last_spinner.hpp"
 
 namespace runq::model {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The handshake, as in submit_vs_idle.cpp, with fences by interrupt (interrupt.hpp): what the scheduler relies on where
 // it uses membarrier(2). Thread 0 submits, or has found a task, and those interrupt it who go to sleep or resize.
-#include "found_vs_resize.hpp"
 #include "interrupt.hpp"
-#include "last_spinner.hpp"
+#include "park_model.hpp"
 
 namespace runq::model {
 namespace {

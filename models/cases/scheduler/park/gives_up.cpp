@@ -2,7 +2,7 @@
 // A submitter that waits for the lock leaves when a machine looks for work or is asked to: its task is found all the
 // same. The lock is the shipped one here.
 #include "../short_lock/short_lock_model.hpp"
-#include "not_spinning.hpp"
+#include "park_model.hpp"
 
 namespace runq::model {
 namespace {

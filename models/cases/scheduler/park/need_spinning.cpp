@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // golang/go#45867: machines that were not spinning give up their processor without a last look at all queues. The
 // request (`need_spinning`) covers them.
-#include "not_spinning.hpp"
+#include "park_model.hpp"
 
 namespace runq::model {
 namespace {

@@ -129,4 +129,81 @@ class park_model : public machine_loop_model<Machines, Processors, Tasks, slot_q
   }
 };
 
+// The two sides of park's handshake, one machine and one submitter (submit_vs_idle.cpp, by_interrupt.cpp).
+// One processor. Outside: submit ‖ machine, spinning, the last one: look, rest, run the task.
+template <class Parking = atomics>
+struct last_spinner : park_model<1, 1, 1, 1, Parking> {
+  last_spinner() { this->constructed(); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      this->submit(this->global, 1);
+    } else {
+      require(this->run_one(this->machines[0]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    this->tasks.require_all_ran();
+    this->require_all_accounted_for();
+  }
+};
+
+// A machine finds a task beside a resize that withdraws a request (resize.cpp, by_interrupt.cpp).
+// One processor of two, on which machine 0 is busy. Machine 0: looks for work, and finds another task ‖ outside:
+// submits a task ‖ outside: raises the limit to two, and withdraws the submitter's request. Machine 1 is asleep, and is
+// woken.
+template <class Parking = atomics>
+struct found_vs_resize : park_model<2, 2, 1, 1, Parking> {
+  found_vs_resize() {
+    this->settle(0);
+    this->put_to_sleep(1);
+    this->parking.resize(1);
+    this->constructed();
+  }
+  void thread(unsigned index) override {
+    auto& m = this->machines[0];
+    if (index == 0) {
+      this->be(m);
+      if (this->parking.may_spin(m)) this->parking.found(m);
+    } else if (index == 1) {
+      this->submit(this->global, 1);
+    } else {
+      this->parking.resize(2);
+    }
+  }
+  void finish() override {
+    require(this->machines[1].parker.unparked == 1,
+            "a task waits, a processor is idle, and no machine looks for the task");
+    this->require_all_accounted_for();
+  }
+};
+
+// Two machines, of which one gives up its processor without a last look at all queues (need_spinning.cpp,
+// gives_up.cpp). Two processors. Machine 0 spins, machine 1 has just ended a task and may not spin as long as 0 does.
+// Task 1, from outside, is for whichever machine comes first. That machine submits task 2 on its own processor and
+// waits for it, so the other machine must run task 2.
+template <class Parking = atomics>
+struct not_spinning final : park_model<2, 2, 2, 1, Parking> {
+  not_spinning() {
+    this->settle(0);
+    this->settle(1);
+    // Machine 0 has ended its task, too, and looked again.
+    require(this->parking.may_spin(this->machines[0]), "no machine spins, and yet this machine may not spin");
+    this->global.put(this->tasks.make(1));
+    this->constructed();
+  }
+  void thread(unsigned index) override {
+    auto& m = this->machines[index];
+    if (this->run_one(m) == 1) {
+      this->submit(m.held->queue, 2);
+      this->wait_for(2);
+    } else {
+      this->tell(2);
+    }
+  }
+  void finish() override {
+    this->tasks.require_all_ran();
+    this->require_all_accounted_for();
+  }
+};
+
 }  // namespace runq::model

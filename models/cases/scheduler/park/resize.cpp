@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The number of processors changes, or falls to none, while tasks are submitted.
-#include "found_vs_resize.hpp"
+#include "park_model.hpp"
 
 namespace runq::model {
 namespace {

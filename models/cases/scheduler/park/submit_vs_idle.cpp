@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A task is submitted while machines go idle, or are idle: one of them runs it.
-#include "last_spinner.hpp"
+// A task is made runnable, put back, or looked for without need, while machines go idle.
+#include "park_model.hpp"
 
 namespace runq::model {
 namespace {
+
+// A task is submitted while machines go idle, or are idle: one of them runs it.
 
 // Outside: submit 1 ‖ outside: submit 2, on different queues ‖ two idle machines. Each task goes on until the other has
 // begun: so both processors must come to work.
@@ -118,6 +120,62 @@ struct three_machines final : park_model<3, 3, 2> {
   }
 };
 
+// A machine takes the newest task of its fork deque to look at it, and puts it back. In between, the task is in no
+// queue, while another machine goes to sleep.
+
+// Two processors. Machine 0, busy for long, with task 1 in its deque, which is not the one that it wants ‖ machine 1,
+// spinning, the last one: look, rest, run the task.
+struct put_back_vs_last_spinner final : park_model<2, 2, 1> {
+  put_back_vs_last_spinner() {
+    settle(0);
+    processors[0].queue.put(tasks.make(1));
+    constructed();
+  }
+  struct owner {
+    task* pop_or_null() { return queue.take(); }
+    bool push(task* t) {
+      queue.put(t);
+      return true;
+    }
+    slots<1>& queue;
+  };
+  void thread(unsigned index) override {
+    if (index == 0) {
+      owner mine{processors[0].queue};
+      require(!parking.take_newest(mine, static_cast<task*>(nullptr)), "a task is taken that was not wanted");
+    } else {
+      require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override { tasks.require_all_ran(); }
+};
+
+// A machine is woken for every idle processor, although there may be no work.
+
+// One processor, whose machine sleeps. Outside: wakes all ‖ outside: submits a task ‖ the machine: runs it, woken by
+// one of them or by both.
+struct start_all_vs_submit final : park_model<1, 1, 1> {
+  start_all_vs_submit() {
+    put_to_sleep(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    machine& m = machines[0];
+    if (index == 0) {
+      parking.start_all();
+    } else if (index == 1) {
+      submit(global, 1);
+    } else {
+      wake_up(m);
+      if (run_one(m) == 1) parking.stop();
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require(started == 1, "a machine is started although one sleeps");
+  }
+};
+
 const bool added[] = {
     add_case<last_spinner<>>({
         .name = "park/submit_vs_last_spinner",
@@ -157,6 +215,16 @@ const bool added[] = {
         .property = "two tasks of a busy processor run on two others: submit, submit ‖ spinner ‖ sleeper",
         .threads = 3,
         .kept_for = "three machines meet",
+    }),
+    add_case<put_back_vs_last_spinner>({
+        .name = "park/put_back_vs_last_spinner",
+        .property = "no machine sleeps while a task waits that was popped from the fork deque and put back",
+        .threads = 2,
+    }),
+    add_case<start_all_vs_submit>({
+        .name = "park/start_all_vs_submit",
+        .property = "a task is not forgotten that is submitted while the machine is woken without need",
+        .threads = 3,
     }),
 };
 

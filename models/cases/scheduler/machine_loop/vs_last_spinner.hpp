@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A fork while the last spinning machine goes idle, or dozes: see in_order.cpp and doze.cpp.
+// A fork (in_order.cpp, doze.cpp), and a task that yields (yields.cpp), while the last spinning machine goes idle, or
+// dozes; and both with fences by interrupt (by_interrupt.cpp).
 #pragma once
 
 #include "machine_loop_model.hpp"
@@ -34,6 +35,29 @@ struct fork_vs_doze : fork_vs_last_spinner<Forks> {
   fork_vs_doze() {
     this->beside_chain = true;
     this->machines[1].parker.dozes_on = true;
+  }
+};
+
+// Two processors. Machine 0: its task 1 yields, and it is busy with another task for long ‖ machine 1, spinning, the
+// last one: look, rest, run task 1. Or machine 1 dozes, until it is woken.
+template <bool Dozes, class Policy = atomics>
+struct yield_vs_last_spinner : machine_loop_model<2, 2, 1, queues_for_yields, Policy> {
+  yield_vs_last_spinner() {
+    this->settle(0);
+    this->beside_chain = Dozes;
+    this->machines[1].parker.dozes_on = Dozes;
+    this->constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      this->looping.yield(this->processors[0], this->tasks.make(1));
+    } else {
+      require(this->run_one(this->machines[1]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    this->tasks.require_all_ran();
+    this->require_all_accounted_for();
   }
 };
 
