@@ -14,7 +14,6 @@
 
 #include "html/describe.hpp"
 #include "html/execution.hpp"
-#include "html/totals.hpp"
 
 namespace runq::model {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a report says of its searches, in the words that the pages use.
+// What a report says of its searches, in the words that the pages use, and how many of them show what they must.
 #pragma once
 
 #include "fields.hpp"
@@ -14,5 +14,10 @@ namespace runq::model::html {
 
 /// The command that shows this search again.
 [[nodiscard]] std::string replay_of(const json& search);
+
+/// `report` has been described. Adds "totals", of the run, and "queues", the same by stem: "searches",
+/// "mutants", "corpus", "bugs" and "litmus", each as [those that are as they must be, all], and the number "failed". A
+/// litmus test counts once, whatever the number of engines, and only in "totals".
+void add_totals(json& report);
 
 }  // namespace runq::model::html

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the atomics of models accept of std::atomic's interface; only compiled.
+// What the atomics of models accept of std::atomic's interface; only compiled. With REFUSED it does not compile: the
+// atomics say what to write instead.
 #include "atomics.hpp"
 
+#ifndef REFUSED
 int use(runq::model::atomic<int>& number, runq::model::atomic<int*>& pointer) {
   int expected = number.load();
   number.store(1);
@@ -13,3 +15,11 @@ int use(runq::model::atomic<int>& number, runq::model::atomic<int*>& pointer) {
   pointer.store(&expected);
   return pointer.load() == nullptr ? expected : 0;
 }
+#else
+int use(runq::model::atomic<int>& number) {
+  ++number;
+  number += 2;
+  number = 3;
+  return number;
+}
+#endif
