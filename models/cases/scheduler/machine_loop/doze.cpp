@@ -19,25 +19,10 @@ struct until_woken : machine_loop_model<2, 2, Tasks> {
   }
 };
 
-// Two processors. Machine 0, busy for long: puts task 1 into its runnext slot ‖ machine 1, spinning, the last one:
-// look, doze, look again, sleep, run the task.
-struct next_vs_doze final : machine_loop_model<2, 2, 1> {
-  next_vs_doze() {
-    settle(0);
-    beside_chain = true;
-    constructed();
-  }
-  void thread(unsigned index) override {
-    if (index == 0) {
-      (void)parking.submit_next(processors[0].own_queue, tasks.make(1));
-    } else {
-      require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
-    }
-  }
-  void finish() override {
-    tasks.require_all_ran();
-    require_all_accounted_for();
-  }
+// Machine 0 puts task 1 into its runnext slot. Machine 1: look, doze, look again, sleep, run the task.
+struct next_vs_doze final : vs_last_spinner<> {
+  next_vs_doze() { beside_chain = true; }
+  void make_runnable() override { (void)parking.submit_next(processors[0].own_queue, tasks.make(1)); }
 };
 
 // Two processors, and a task 1 in the runnext slot of machine 0. Machine 0: puts task 2 there, which displaces task 1 ‖
@@ -59,19 +44,12 @@ struct displaced_vs_doze final : until_woken<2> {
   }
 };
 
-// Outside: puts task 1 in the global queue ‖ machine 1, spinning, the last one: look, doze for long, run the task.
-struct injected_vs_doze final : until_woken<1> {
-  void thread(unsigned index) override {
-    if (index == 0) {
-      global.put(tasks.make(1));
-      parking.submitted_in_order();
-    } else {
-      require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
-    }
-  }
-  void finish() override {
-    tasks.require_all_ran();
-    require_all_accounted_for();
+// A thread outside puts task 1 in the global queue.
+struct injected_vs_doze final : vs_last_spinner<> {
+  injected_vs_doze() { doze_until_woken(); }
+  void make_runnable() override {
+    global.put(tasks.make(1));
+    parking.submitted_in_order();
   }
 };
 

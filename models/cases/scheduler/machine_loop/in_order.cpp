@@ -24,24 +24,9 @@ struct injected_vs_last_spinner final : machine_loop_model<1, 1, 1> {
   }
 };
 
-// Two processors. Machine 0, busy for long: puts task 1 into its runnext slot ‖ machine 1, spinning, the last one:
-// look, rest, run the task.
-struct next_vs_last_spinner final : machine_loop_model<2, 2, 1> {
-  next_vs_last_spinner() {
-    settle(0);
-    constructed();
-  }
-  void thread(unsigned index) override {
-    if (index == 0) {
-      (void)parking.submit_next(processors[0].own_queue, tasks.make(1));
-    } else {
-      require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
-    }
-  }
-  void finish() override {
-    tasks.require_all_ran();
-    require_all_accounted_for();
-  }
+// Machine 0 puts task 1 into its runnext slot.
+struct next_vs_last_spinner final : vs_last_spinner<> {
+  void make_runnable() override { (void)parking.submit_next(processors[0].own_queue, tasks.make(1)); }
 };
 
 // Three processors. Machine 0, busy for long, with task 1 in its runnext slot: puts task 2 there, which displaces task

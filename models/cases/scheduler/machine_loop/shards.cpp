@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The global queue has two shards, and each of two processors asks its own first. No task is stuck in the shard of the
 // other one: not when a machine goes to sleep, and not beside tasks that are always runnable.
-#include "machine_loop_model.hpp"
+#include "vs_last_spinner.hpp"
 
 namespace runq::model {
 namespace {
@@ -10,25 +10,12 @@ struct two_shards : shipped_queues<> {
   static constexpr unsigned shards = 2;
 };
 
-// Two processors. Outside, while machine 0 is busy: puts task 1 in a shard ‖ machine 1, spinning, the last one: look,
-// rest, run task 1.
+// A thread outside puts task 1 in a shard.
 template <unsigned Shard>
-struct in_shard_vs_last_spinner final : machine_loop_model<2, 2, 1, two_shards> {
-  in_shard_vs_last_spinner() {
-    settle(0);
-    constructed();
-  }
-  void thread(unsigned index) override {
-    if (index == 0) {
-      global.put(tasks.make(1), Shard);
-      parking.submitted_in_order();
-    } else {
-      require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
-    }
-  }
-  void finish() override {
-    tasks.require_all_ran();
-    require_all_accounted_for();
+struct in_shard_vs_last_spinner final : vs_last_spinner<two_shards> {
+  void make_runnable() override {
+    global.put(tasks.make(1), Shard);
+    parking.submitted_in_order();
   }
 };
 
