@@ -334,6 +334,7 @@ std::uint64_t program_waits::state_of(const caller_state& caller) {
   std::array<std::uint64_t, lanes> sums{1, 2, 3, 4};
   const std::byte* const end = now_.self.stack + exact::fiber_stack_bytes;
   const std::byte* at = caller.stack;
+  now_.search->running_stack().note_use(at);
   for (; at + lanes * sizeof(std::uint64_t) <= end; at += lanes * sizeof(std::uint64_t)) {
     for (std::size_t i = 0; i != lanes; ++i) mix(sums[i], stack_word(at + i * sizeof(std::uint64_t)));
   }

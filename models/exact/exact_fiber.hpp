@@ -44,11 +44,17 @@ class fiber {
 #ifdef RUNQ_MODEL_ASAN
     __asan_unpoison_memory_region(stack_.get(), fiber_stack_bytes);
 #endif
-    // What an earlier execution has left there: the registers with which the fiber begins, and bytes of its frames.
-    std::memset(stack_.get() + fiber_stack_bytes - begun_bytes, 0, begun_bytes);
+    // What earlier executions have left there: the registers with which the fiber begins, and bytes of their frames.
+    std::memset(stack_.get() + used_from_, 0, fiber_stack_bytes - used_from_);
     function_ = function;
     argument_ = argument;
     inside_ = new_stack(stack_.get() + fiber_stack_bytes, &start, this);
+  }
+
+  /// Somebody looks at the stack from there up, and must not find what an earlier execution has left.
+  void note_use(const std::byte* from) noexcept {
+    const auto at = static_cast<std::size_t>(from - stack_.get());
+    if (at < used_from_ + below_bytes) used_from_ = at < below_bytes ? 0 : at - below_bytes;
   }
 
   /// Runs the fiber until it calls suspend(). `function` must not return.
@@ -77,7 +83,7 @@ class fiber {
 
  private:
   static constexpr std::size_t stack_alignment = largest_page_bytes;
-  static constexpr std::size_t begun_bytes = 4096;
+  static constexpr std::size_t below_bytes = 4096;  ///< for an execution that goes deeper than those before
   struct release_stack {
     void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{stack_alignment}); }
   };
@@ -91,8 +97,9 @@ class fiber {
   }
 
   std::unique_ptr<std::byte[], release_stack> stack_;
-  void* inside_ = nullptr;   ///< where it goes on, and
-  void* outside_ = nullptr;  ///< where it was resumed
+  std::size_t used_from_ = fiber_stack_bytes - below_bytes;  ///< what lies above this begins as zeros
+  void* inside_ = nullptr;                                   ///< where it goes on, and
+  void* outside_ = nullptr;                                  ///< where it was resumed
   entry function_ = nullptr;
   void* argument_ = nullptr;
 #ifdef RUNQ_MODEL_ASAN

@@ -101,6 +101,7 @@ class program_operations : public scenario_operations {
   [[nodiscard]] const graph& current_graph() const noexcept { return *run_.g; }
   [[nodiscard]] site site_of(event_id e) const noexcept { return run_.site_of(e); }
   [[nodiscard]] const fiber& stack_of(unsigned thread) const noexcept { return run_.threads[thread].stack; }
+  [[nodiscard]] fiber& running_stack() noexcept { return run_.running().stack; }
 
   /// See class judge.
   void set_partner(event_id e) noexcept { judge_.set_partner(e); }

@@ -5,6 +5,7 @@
 // check -DCOUNTER --skip-retries off: exhaustive, 48 executions, +0 blocked
 // check -DCOUNTER --every-iteration: exhaustive, 48 executions, +0 blocked
 // check -DCOUNTER -DON_HEAP: exhaustive, 6 executions
+// check -DCOUNTER -DLEFT_BEHIND: exhaustive, 6 executions
 // check -DREREAD: exhaustive, 6 executions
 // check -DSEQLOCK: exhaustive, 2 executions
 // check -DSEQLOCK -DTORN: FAIL assertion
@@ -39,10 +40,30 @@ std::atomic<int>& count = *new std::atomic<int>(0);
 #else
 std::atomic<int> count{0};
 #endif
-void run(int) {
+#ifdef LEFT_BEHIND
+// Other bytes in each execution, which the next one has in a frame of its own, and does not use.
+using large_frame = std::array<int, 2000>;
+[[gnu::noinline]] void leave_behind(int value) {
+  large_frame frame;
+  frame.fill(value);
+  asm volatile("" : : "r"(frame.data()) : "memory");
+}
+#endif
+[[gnu::noinline]] int add() {
+#ifdef LEFT_BEHIND
+  large_frame unused;
+  asm volatile("" : : "r"(unused.data()) : "memory");
+#endif
   int expected = count.load(relaxed);
   while (!count.compare_exchange_strong(expected, expected + 1, relaxed, relaxed)) {
   }
+  return expected;
+}
+void run(int) {
+  [[maybe_unused]] const int found = add();
+#ifdef LEFT_BEHIND
+  leave_behind(found);
+#endif
 }
 void finish() { assert(count == threads); }
 #elif defined(REREAD)
