@@ -143,6 +143,7 @@ class Alone(unittest.TestCase):
             self.assertRegex(text, expected)
         alone, shared = (run(compiled(sizes, "-DLATE"), *jobs)[1] for jobs in ([], ["--jobs", "2"]))
         self.assertEqual(without_time(alone), without_time(shared))
+        self.assertRegex(run(compiled(sizes, "-DCROWD"), "--jobs", "2")[1], r"bounded: .*\(5040 executions")
         status, text, _ = run(compiled(sizes, "-DFLAGS", "-DRELAXED"), "--jobs", "2")
         path = re.search("--path ([0-9.]+)", text)[1]
         self.assertRegex(run(compiled(sizes, "-DFLAGS", "-DRELAXED"), "--path", path)[1], "FAIL: data race")

@@ -27,6 +27,7 @@
 // check -DLATE: bounded
 // check -DLATE -DRELAXED: FAIL data race
 // check --all-failures 2 -DLATE -DRELAXED: FAIL 1 different failure
+// check -DON_A_STACK: FAIL check failed
 // check -DLOCK: no verdict: not modelled: an atomic operation on the memory of a lock
 // check -mcx16 -DWIDE: bounded
 // check -mcx16 -DWIDE -DTORN: FAIL check failed
@@ -248,6 +249,30 @@ int main() {
     if ((load<std::uint16_t>(0, acquire) & 1) != 0) assert(data[0] == 1);
   }
   a.join();
+#elif defined(ON_A_STACK)
+  // Another thread uses the variable, too: what it has written may be old here.
+  std::uint64_t both = 0;
+  std::thread a([&] {
+    __atomic_store_n(&both, 1, relaxed);
+    other.store(1, std::memory_order_relaxed);
+  });
+  if (other.load(std::memory_order_relaxed) == 1) {
+    assert(__atomic_load_n(reinterpret_cast<std::uint32_t*>(&both), relaxed) == 1);
+  }
+  a.join();
+#elif defined(CROWD)
+  // An execution late in the search shows it: by then it is shared out.
+  std::thread all[7];
+  int before_third = 0;
+  for (int i = 0; i != 7; ++i) {
+    all[i] = std::thread([i, &before_third] {
+      const int before = other.fetch_add(1, std::memory_order_relaxed);
+      if (i == 2) before_third = before;
+    });
+  }
+  for (std::thread& each : all) each.join();
+  store<std::uint64_t>(0, 1, relaxed);
+  if (before_third == 0) assert(load<std::uint32_t>(0, relaxed) == 1);
 #elif defined(WIDE)
   // A pointer with a counter: changed together, and also read and written alone.
   __extension__ using wide = unsigned __int128;

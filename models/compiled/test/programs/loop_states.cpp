@@ -9,7 +9,7 @@
 // check -DPERMITS -DNOBODY: FAIL deadlock
 // check -DOUTER: passes
 // check -DADVANCES: exhaustive, 1 execution
-// check -DWEAK --spurious 1: bounded
+// check -DWEAK --spurious 1: bounded, 2 executions
 // check -DROUNDS: exhaustive, 7 executions
 #include <atomic>
 #include <cassert>

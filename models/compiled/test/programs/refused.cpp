@@ -4,7 +4,6 @@
 // check -DDEVICE: no verdict: not modelled: std::random_device, whose numbers are never the same, at refused.cpp:
 // check -DLARGE: no verdict: not modelled: an atomic variable that needs a lock, by __atomic_load(), at refused.cpp:
 // check -DSIZES: passes
-// check -DSIZES_ON_A_STACK: passes
 // check -DSIGNALS: no verdict: not modelled: raise(), at refused.cpp:
 // check -DTIMER: no verdict: not modelled: timer_create(), at refused.cpp:
 // check -DSTACKS: no verdict: not modelled: makecontext(), at refused.cpp:
@@ -54,11 +53,6 @@ int main() {
       &context, [] {}, 0);
 #elif defined(ANOTHER_PROGRAM)
   execl("/bin/true", "true", nullptr);
-#elif defined(SIZES_ON_A_STACK)
-  std::uint64_t both = 0;
-  std::thread other([&] { __atomic_store_n(&both, 1, __ATOMIC_RELAXED); });
-  other.join();
-  return static_cast<int>(__atomic_load_n(reinterpret_cast<std::uint32_t*>(&both), __ATOMIC_RELAXED)) - 1;
 #elif defined(THREADS)
   std::thread all[14];
   for (std::thread& t : all) t = std::thread([] {});
