@@ -62,7 +62,8 @@ def run(options, check, words):
         return name, words, ""
 
     def explore(*more):
-        done = subprocess.run([options.tool, *more, *words], text=True, capture_output=True)
+        limit = ["--max-steps", options.max_steps] if options.max_steps else []
+        done = subprocess.run([options.tool, *limit, *more, *words], text=True, capture_output=True)
         return done.returncode, done.stdout + done.stderr
 
     status, text = explore("--runs", options.runs)
@@ -91,6 +92,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
     parser.add_argument("--runs", default="2000")
+    parser.add_argument("--max-steps", help="of a run: one without an end takes a minute by default")
     parser.add_argument("--replays", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--variant", help="only the lines with these FLAGS")
