@@ -14,6 +14,7 @@ mutants: a function that a mutant changes has the changed body and the shipped o
 A change of anything but functions' bodies cannot be chosen at run time: such a mutant says `module: its own`, and is
 compiled apart. Files that would stay the same are not touched.
 """
+import functools
 import pathlib
 import re
 import sys
@@ -48,14 +49,16 @@ def kind_of_brace(head):
     return "initialiser"
 
 
+@functools.lru_cache(maxsize=64)  # each text is asked for several times
 def bodies(text):
     """The functions' bodies, as (after the brace, before the brace) of each."""
     code, open_braces, found = code_only(text), [], []
-    for at, character in enumerate(code):
-        if character == "{":
+    for brace in re.finditer("[{}]", code):
+        at = brace.start()
+        if brace[0] == "{":
             head = code[max(code.rfind(c, 0, at) for c in ";{}") + 1 : at]
             open_braces.append((at, kind_of_brace(head)))
-        elif character == "}":
+        else:
             began, kind = open_braces.pop()
             if kind == "body" and all(outer == "scope" for _, outer in open_braces):
                 found.append((began + 1, at))
