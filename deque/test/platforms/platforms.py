@@ -195,17 +195,19 @@ def build_and_check(platform, root, work, some):
     run(["ninja", "-C", folder / "build", "runq_check", *([] if some else ["runq_explore"])], log, COMPILE_LIMIT_S)
     tests = root / "models/compiled/test"
     programs = [p for p in sorted(tests.glob("programs/*.c*")) if not some or p.stem in SOME_PROGRAMS]
+    groups = [programs] if some else [[program] for program in programs]  # those of a group are compiled as one source
+    macros = [f"--macro={macro}" for program in programs for macro in SOME_PROGRAMS[program.stem]] if some else []
     passed, failed = (0, []) if some else explore(root, folder, log)
-    for program in programs:
+    for group in groups:
         done = subprocess.run([sys.executable, "-B", tests / "run_program.py", "--tool", folder / "build/models/compiled/runq-check",
-                               "--compiler", platform.compiler[0], "--emulator", " ".join(platform.run), "--levels=-O1",
-                               *(f"--macro={macro}" for macro in SOME_PROGRAMS.get(program.stem, ()) if some), program],
+                               "--compiler", platform.compiler[0], "--emulator", " ".join(platform.run), "--levels=-O1", *macros,
+                               *group],
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=RUN_LIMIT_S, check=False)
         with log.open("a") as out:
             out.write(done.stdout)
         passed += len(re.findall("^ok ", done.stdout, re.M))
         if done.returncode != 0:
-            failed.append(program.name)
+            failed += [program.name for program in group]
     if failed or passed < len(programs):
         raise Failed(f"{passed} checks passed, but not all of {', '.join(failed) or 'them'}: {log}")
     return passed
