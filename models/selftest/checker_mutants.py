@@ -321,6 +321,9 @@ def run(o):
     print(*faults, sep="\n", end="\n" if faults else "")
     good, clocks = not faults, Clocks(o.seconds, o.patience)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        # A mutant changes no program: what one test has compiled, kept_compiler.py has for all.
+        os.environ["RUNQ_KEPT_COMPILED"] = os.path.join(folder, "kept")
+        os.mkdir(os.environ["RUNQ_KEPT_COMPILED"])
         for kind in kinds:
             names = [name for k, name in tests if k == kind]
             if names:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A compiler for tests that check the same few programs many times."""
+"""A compiler for tests that check the same few programs many times. Tests that run with the same RUNQ_KEPT_COMPILED, a folder, have
+what it keeps together."""
 import os
 import tempfile
 
@@ -7,7 +8,7 @@ import tempfile
 # known by their content, because each check has a folder of its own for them.
 KEEPS = r"""#!/bin/bash
 set -eu
-kept=$(dirname "$0")/kept output='' what=() before=''
+kept=${RUNQ_KEPT_COMPILED:-$(dirname "$0")/kept} output='' what=() before=''
 for word; do
   if [ "$before" = -o ]; then
     output=$word
