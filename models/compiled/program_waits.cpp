@@ -151,8 +151,7 @@ void program_waits::tell_state(std::uint64_t state) {
   const unsigned begin = now_.search->beginning_of_shortcut();
   const auto first = std::find_if(passed.rbegin(), passed.rend(), [=](const visit& v) { return v.position <= begin; });
   const thread_state& t = now_.running();
-  const bool is_sure = first != passed.rend() && first->effects == t.other_effects &&
-                       (!now_.search->on_probe() || first->writes == t.write_count);
+  const bool is_sure = first != passed.rend() && first->effects == t.other_effects;
   now_.search->tell_state(is_sure ? with_writes(state, first->writes) : std::nullopt);
 }
 
@@ -182,6 +181,22 @@ unsigned program_waits::length_of_last_round(const visit& now) const {
   if (const auto b = before(now); b != visits.rend()) return now.position - b->position;
   for (auto v = visits.rbegin(); v != visits.rend(); ++v) {
     if (const auto b = before(*v); b != visits.rend()) return v->position - b->position;
+  }
+  return length_of_failed_attempt(now);
+}
+
+/// A compare-exchange that fails may end the loop, which has no second round then: what has failed began where the
+/// thread last read that variable. 0: nothing has failed.
+unsigned program_waits::length_of_failed_attempt(const visit& now) const {
+  const exact::graph& graph = now_.search->current_graph();
+  const unsigned self = now_.search->running();
+  if (now.position == 0) return 0;
+  const unsigned last = now.position - 1;
+  const exact::node& failed = graph.at(self, last);
+  if (failed.kind != exact::node_kind::read || failed.change != exact::update::exchange || failed.exclusive) return 0;
+  for (unsigned i = last; i-- != 0 && exact::only_reads(graph.at(self, i));) {
+    if (graph.at(self, i).kind == exact::node_kind::read && graph.at(self, i).variable == failed.variable)
+      return last - i;
   }
   return 0;
 }

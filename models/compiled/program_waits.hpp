@@ -158,6 +158,7 @@ class program_waits final : public end_observer {
   [[nodiscard]] bool had_seen(exact::event_id write, unsigned position) const;
   void wait_as_in(const visit& before, const void* code);
   [[nodiscard]] unsigned length_of_last_round(const visit& now) const;
+  [[nodiscard]] unsigned length_of_failed_attempt(const visit& now) const;
   void look_for_shortcut(const visit& now);
   void look_for_undone_round(const visit& now);
   [[nodiscard]] bool reads_heap_again(unsigned begin, unsigned end) const;

@@ -2,7 +2,7 @@
 // A stack that is safe from ABA: next to the top node, the head holds a number that changes with every pop. A
 // compare-exchange of both fails if the head was changed and changed back. (treiber_stack shows what happens without
 // the number.)
-// check: exhaustive, 8 executions
+// check: exhaustive, 7 executions
 // check --skip-retries off: exhaustive, 18 executions
 // check -DWRONG: FAIL assertion fails: taken
 #include <atomic>
