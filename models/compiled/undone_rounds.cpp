@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "exact_symmetry.hpp"
 #include "register_use.hpp"
 
 namespace runq::model::compiled {
@@ -30,14 +31,7 @@ thread_state::moment undone_rounds::moment_of(event_id e) const {
 /// and, with `may_read`, what it then reads plainly.
 exact::shortcuts::state undone_rounds::state_after(event_id read, std::uint64_t value, bool may_read) {
   if (moment_of(read).state == 0) return {};
-  const node& n = now_.search->current_graph().at(read);
-  std::uint64_t key = moment_of(read).state;
-  for (const std::uint64_t part :
-       {std::uint64_t{read.thread}, std::uint64_t{n.variable.index}, static_cast<std::uint64_t>(n.change),
-        static_cast<std::uint64_t>(n.op), n.operand(), value}) {
-    key = mixed(key, part);
-  }
-  return now_.search->state_after(read, value, key, may_read);
+  return now_.search->state_after(read, value, mixed(moment_of(read).state, value), may_read);
 }
 
 void undone_rounds::leave_out(const exact::undone_round& round) {
@@ -58,7 +52,7 @@ void undone_rounds::look_at_last_operation() {
   const node& n = graph.at(last);
   if (n.kind == node_kind::write && n.exclusive && exact::adds(graph.at(last.thread, last.index - 1U))) return;
   exact::differences_left_out& known = now_.search->differences();
-  if (n.kind == node_kind::read && n.change == exact::update::none && n.accessed.is_whole()) {
+  if (n.kind == node_kind::read && exact::only_reads(n) && n.accessed.is_whole()) {
     known.note_load(n.variable);
     if (known.has(n.variable)) look_at_load(last);
     return;
@@ -77,12 +71,18 @@ std::vector<unsigned> undone_rounds::threads_beside(event_id load) const {
   return beside;
 }
 
+/// Whether what the one thread does in an execution the other one does, too, or would, were they to change places.
+bool undone_rounds::may_have_round_of(unsigned thread, unsigned other) const {
+  return thread == other ||
+         (now_.search->is_up_to_symmetry() && exact::begin_alike(now_.search->current_graph(), thread, other));
+}
+
 void undone_rounds::look_at_load(event_id load) {
   const std::uint64_t before = moment_of(load).state;
-  if (before == 0) now_.search->give_up_undone_rounds();
   const std::vector<unsigned> beside = threads_beside(load);
   const node& n = now_.search->current_graph().at(load);
   std::uint64_t key = mixed(mixed(before, n.value), now_.search->differences().all().size());
+  key = mixed(key, n.variable.index);  // which it is may be forgotten
   for (const unsigned t : beside) key = mixed(key, t);
   if (looked_at_.contains(key)) return;
   require_same(load, beside);
@@ -104,7 +104,7 @@ void undone_rounds::require_same(event_id load, const std::vector<unsigned>& bes
   for (const unsigned t : beside) {
     const std::size_t without = sums.size();
     for (const exact::passing_difference& d : now_.search->differences().all()) {
-      if (d.thread != t || d.variable != n.variable) continue;
+      if (!may_have_round_of(t, d.thread) || d.variable != n.variable) continue;
       const std::size_t first = sums.size();
       for (std::size_t i = 0; i != without; ++i) {
         std::vector<std::size_t> less{i};

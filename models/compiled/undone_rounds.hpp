@@ -27,6 +27,7 @@ class undone_rounds {
  private:
   [[nodiscard]] thread_state::moment moment_of(exact::event_id e) const;
   [[nodiscard]] exact::shortcuts::state state_after(exact::event_id read, std::uint64_t value, bool may_read);
+  [[nodiscard]] bool may_have_round_of(unsigned thread, unsigned other) const;
   void look_at_load(exact::event_id load);
   [[nodiscard]] std::vector<unsigned> threads_beside(exact::event_id load) const;
   void require_same(exact::event_id load, const std::vector<unsigned>& beside);

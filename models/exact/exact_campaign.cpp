@@ -80,7 +80,6 @@ void campaign::forget_all() {
   pending_.clear();
   met_.forget();
   run_.known_shortcuts.forget();
-  run_.differences.forget_uses();
   found_ = {};
   found_.result.how = what_is_sought();
   found_.result.began_again = waits_block;

@@ -54,11 +54,6 @@ class differences_left_out {
   /// Of one of those variables:
   [[nodiscard]] bool is_loaded() const noexcept { return has_any(loaded_); }
   [[nodiscard]] bool is_used_otherwise() const noexcept { return has_any(used_otherwise_); }
-  /// For a search that begins again.
-  void forget_uses() noexcept {
-    loaded_.clear();
-    used_otherwise_.clear();
-  }
 
  private:
   static void note(std::vector<bool>& of, event_id variable) {

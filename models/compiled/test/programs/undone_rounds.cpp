@@ -1,56 +1,161 @@
 // SPDX-License-Identifier: MIT
-// A read-write lock: readers add 1, the writer adds 4, and who fails takes that back. Such a round is left out, unless
-// somebody may tell that there was one.
-// check --skip-retries on: exhaustive, 14 executions
+// Rounds of loops that add to variables, and take that back: as the failed attempts of a read-write lock, to which
+// readers add 1, and its writer 4. Such a round is left out, unless somebody may tell that there was one. Whoever can
+// tell here tells main(), which only complete executions show.
 // check: exhaustive, +0 blocked
 // check --skip-retries off: exhaustive, +0 blocked
+// check --skip-retries on: exhaustive, 14 executions
 // check -DLOADED --skip-retries on: FAIL assertion
+// check -DLOADED_PLAINLY --skip-retries on: FAIL assertion
+// check -DLOADED_FOR_TABLE --skip-retries on: FAIL assertion
+// check -DLOADED_LATER --skip-retries on: FAIL assertion
+// check -DEXCHANGED_LATER --skip-retries on: FAIL assertion
+// check -DLOADED_KNOWING --skip-retries on: FAIL assertion
 // check -DLOADED_IN_ROUND --skip-retries on: FAIL assertion
 // check -DADDED --skip-retries on: FAIL assertion
+// check -DADDED_PLAINLY --skip-retries on: FAIL assertion
 // check -DEXCHANGED --skip-retries on: FAIL assertion
 // check -DREAD_PLAINLY --skip-retries on: FAIL data race
 // check -DWRITTEN --skip-retries on: FAIL assertion
+// check -DWRITTEN_OFTEN --skip-retries on: FAIL assertion
 // check -DCOUNTED --skip-retries on: FAIL assertion
+// check -DTICKED --skip-retries on: FAIL assertion
+// check -DSLEPT --skip-retries on: FAIL assertion
+// check -DRELEASED --skip-retries on: FAIL double free
+// check -DSECOND_STEP --skip-retries on: FAIL assertion
+// check -DBYTES --skip-retries on: FAIL assertion
+// check -DTWO_SIZES --skip-retries on: FAIL assertion
+// check -DTWO_READERS --skip-retries on: FAIL assertion
+// check -DAWAITED --skip-retries on: FAIL assertion
+// check -DSTORED --skip-retries on: FAIL assertion
+// check -DBYTE_LOADED --skip-retries on: FAIL assertion
+// check -DCHOSEN --skip-retries on: FAIL assertion
+// check -DFREED --skip-retries on: FAIL use after free
+// check -DREAD_LATER --skip-retries on: FAIL data race
+// check -DLEFT --skip-retries on: FAIL leak
+// These look, and cannot tell.
+// check -DEXCHANGES --skip-retries on: passes, 2 executions
+// check -DLOADED_AFTER_JOIN --skip-retries on: exhaustive, 26 executions
+// check -DLOADED_BY_OWN --skip-retries on: exhaustive, 2 executions
+// check -DTWO_LOCKS --skip-retries on: exhaustive, 16 executions
+// check -DWRITES --skip-retries on: exhaustive, 2 executions
 #include <atomic>
 #include <cassert>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
 #include <thread>
 
 constexpr auto relaxed = std::memory_order::relaxed;
 constexpr auto acquire = std::memory_order::acquire;
 constexpr auto release = std::memory_order::release;
+constexpr auto acq_rel = std::memory_order::acq_rel;
 constexpr int all = 4;
 
 std::atomic<int> lock{0};
+std::atomic<int> told{0};
+std::atomic<int> other{0};
+std::atomic<int> done{0};
+int told_plainly = 0;
 int written = 0;
+int table[32];
 int failed = 0;
+std::atomic<int> ticks{0};
+void* block = nullptr;
 
-void take_share() {
-  int before = lock.fetch_add(1, acquire);
-#ifdef COUNTED
-  int tried = 0;
-#endif
-  while (before >= all) {
-#ifdef WRITTEN
-    failed = 1;
-#endif
-#ifdef COUNTED
-    ++tried;
-#endif
-    lock.fetch_sub(1, relaxed);
-#ifdef LOADED_IN_ROUND
-    for (int found = lock.load(relaxed); found >= all; found = lock.load(relaxed)) assert(found != all + 1);
+#if defined(SECOND_STEP)
+constexpr int first_step = 1, second_step = 2;  // together they are 3, of which nobody sees the first
+#elif defined(BYTES)
+constexpr int first_step = 256, second_step = 0;
 #else
+constexpr int first_step = 1, second_step = 0;
+#endif
+
+int add_share(int share) {
+#ifdef BYTES
+  // The second byte of the lock; who owns it has a share of the first.
+  return 256 * reinterpret_cast<std::atomic<std::uint8_t>*>(&lock)[1].fetch_add(static_cast<std::uint8_t>(share / 256),
+                                                                                acquire) +
+         lock.load(relaxed) % 256;
+#else
+  return lock.fetch_add(share, acquire);
+#endif
+}
+
+[[gnu::noinline]] void note_often(int value) {
+  for (int& t : table) t = value;
+}
+
+#if defined(WRITTEN)
+void take_share() {
+  while (lock.fetch_add(1, acquire) >= all) {
+    failed = 1;
+    lock.fetch_sub(1, relaxed);
     while (lock.load(relaxed) >= all) {
     }
-#endif
-    before = lock.fetch_add(1, acquire);
   }
-#ifdef COUNTED
-  assert(tried == 0);
-#endif
-  assert(written == 0 || written == 1);
   lock.fetch_sub(1, release);
 }
+#else
+void take_share(int share = first_step) {
+  int before = add_share(share);
+#if defined(TWO_LOCKS) || defined(CHOSEN)
+  other.fetch_add(2, relaxed);
+#endif
+  [[maybe_unused]] int tried = 0;
+  while (before >= all) {
+    ++tried;
+#ifdef TICKED
+    ticks.fetch_add(1, relaxed);
+#endif
+#ifdef SLEPT
+    std::this_thread::sleep_for(std::chrono::hours(1));
+#endif
+#ifdef RELEASED
+    std::free(block);
+#endif
+#if defined(TWO_LOCKS) || defined(CHOSEN)
+    other.fetch_sub(2, relaxed);
+#endif
+    if (second_step != 0) lock.fetch_add(second_step, relaxed);
+    lock.fetch_sub(share + second_step, relaxed);
+#if defined(LOADED_IN_ROUND)
+    for (int found = lock.load(relaxed); found >= all; found = lock.load(relaxed)) {
+      if (found == all + 1) told.store(1, relaxed);
+    }
+#else
+    int found;
+    do {
+      found = lock.load(relaxed);
+    } while (found >= all);
+#ifdef LOADED_BY_OWN
+    if (found == 1) told.store(1, relaxed);
+#endif
+#endif
+    before = add_share(share);
+#if defined(TWO_LOCKS) || defined(CHOSEN)
+    other.fetch_add(2, relaxed);
+#endif
+  }
+#ifdef COUNTED
+  if (tried != 0) told.store(1, relaxed);
+#endif
+#ifdef WRITTEN_OFTEN
+  note_often(tried);
+#endif
+#ifdef WRITES
+  failed = 0;
+#endif
+#ifdef LEFT
+  if (tried == 0) std::free(block);
+#endif
+  assert(written == 0 || written == 1);
+#if defined(TWO_LOCKS) || defined(CHOSEN)
+  other.fetch_sub(2, relaxed);
+#endif
+  lock.fetch_sub(share, release);
+}
+#endif
 
 void take_all() {
   while (lock.fetch_add(all, acquire) != 0) {
@@ -58,33 +163,203 @@ void take_all() {
     while (lock.load(relaxed) != 0) {
     }
   }
+#ifdef CHOSEN
+  other.fetch_add(all, relaxed);
+  other.fetch_sub(all, relaxed);
+#endif
   written = 1;
   lock.fetch_sub(all, release);
 }
 
 void look() {
+  [[maybe_unused]] int expected = all + 1;
 #if defined(LOADED)
-  assert(lock.load(relaxed) != all + 1);
+  if (lock.load(relaxed) == all + 1) told.store(1, relaxed);
+#elif defined(LOADED_PLAINLY)
+  told_plainly = lock.load(relaxed) == all + 1 ? 1 : 0;
+#elif defined(LOADED_FOR_TABLE)
+  told.store(table[lock.load(relaxed)], relaxed);
+#elif defined(LOADED_LATER)
+  while (done.load(relaxed) == 0) {
+  }
+  if (lock.load(relaxed) == all + 1) told.store(1, relaxed);
+#elif defined(EXCHANGED_LATER)
+  while (done.load(relaxed) == 0) {
+  }
+  expected = 77;
+  lock.compare_exchange_strong(expected, 77, relaxed);
+  if (expected == all + 1) told.store(1, relaxed);
+#elif defined(LOADED_KNOWING)
+  done.load(acquire);
+  if (lock.load(relaxed) == all + 1) told.store(1, relaxed);
 #elif defined(ADDED)
-  assert(lock.fetch_add(0, relaxed) != all + 1);
+  if (lock.fetch_add(0, relaxed) == all + 1) {
+    told.store(1, relaxed);
+  } else {
+    other.store(1, relaxed);
+  }
+#elif defined(ADDED_PLAINLY)
+  told_plainly = lock.fetch_add(0, relaxed) == all + 1 ? 1 : 0;
 #elif defined(EXCHANGED)
-  int expected = all + 1;
-  assert(!lock.compare_exchange_strong(expected, all + 1, relaxed));
+  if (lock.compare_exchange_strong(expected, all + 1, relaxed)) told.store(1, relaxed);
 #elif defined(READ_PLAINLY)
-  int found;
-  __builtin_memcpy(&found, reinterpret_cast<const char*>(&lock), sizeof found);
-  assert(found != all + 1);
+  __builtin_memcpy(&told_plainly, reinterpret_cast<const char*>(&lock), sizeof told_plainly);
+  told_plainly = 0;
+#elif defined(SECOND_STEP)
+  if (lock.load(relaxed) == all + 3) told.store(1, relaxed);
+#elif defined(BYTES)
+  if (lock.load(relaxed) / 256 != 0) told.store(1, relaxed);
+#elif defined(BYTE_LOADED)
+  if (reinterpret_cast<std::atomic<std::uint8_t>*>(&lock)->load(relaxed) == all + 1) told.store(1, relaxed);
+#elif defined(EXCHANGES)
+  for (;;) {
+    ticks.exchange(1, relaxed);
+    const bool is_over = done.load(relaxed) != 0;
+    ticks.exchange(0, relaxed);
+    if (is_over) return;
+  }
+#elif defined(CHOSEN)
+  const std::atomic<int>& one = done.load(relaxed) != 0 ? lock : other;
+  if (one.load(relaxed) == all + 1) told.store(1, relaxed);
+#elif defined(TWO_LOCKS)
+  if (other.load(relaxed) == 1) told.store(1, relaxed);
+#elif defined(TWO_SIZES)
+  if (lock.load(relaxed) == all + 16) told.store(1, relaxed);
+#elif defined(TWO_READERS)
+  if (lock.load(relaxed) == all + 2) told.store(1, relaxed);
+#elif defined(TICKED) || defined(SLEPT) || defined(RELEASED) || defined(COUNTED) || defined(WRITTEN) || \
+    defined(WRITTEN_OFTEN) || defined(LOADED_BY_OWN) || defined(WRITES) || defined(LEFT)
 #else
   take_share();
 #endif
 }
 
-int main() {
-  std::thread writer(take_all), reader(take_share), other(look);
+void read() {
+  take_share();
+#ifdef TWO_SIZES
+  take_share(16);
+#endif
+  done.store(1, release);
+}
+
+#if defined(AWAITED)
+// main() has the lock for the writer. Who sees a share, sees what the writer has done before.
+void run() {
+  lock.store(all, relaxed);
+  std::thread writer([] {
+    other.store(1, relaxed);
+    lock.fetch_sub(all, release);
+  });
+  std::thread reader([] {
+    while (lock.fetch_add(1, acq_rel) >= all) {
+      lock.fetch_sub(1, acq_rel);
+      while (lock.load(relaxed) >= all) {
+      }
+    }
+    done.store(1, relaxed);
+  });
+  std::thread third([] {
+    while (lock.load(acquire) % all == 0) {
+    }
+    if (other.load(relaxed) == 0) told.store(1, relaxed);
+  });
   writer.join();
   reader.join();
-  other.join();
-#ifdef WRITTEN
-  assert(failed == 0);
+  third.join();
+}
+#elif defined(STORED)
+// What is taken back is not added, but stored.
+void run() {
+  std::thread user([] {
+    for (;;) {
+      while (lock.exchange(1, acquire) != 0) {
+      }
+      const bool is_over = done.load(relaxed) != 0;
+      lock.store(0, release);
+      if (is_over) return;
+    }
+  });
+  std::thread third([] {
+    if (lock.load(relaxed) != 0) told.store(1, relaxed);
+    done.store(1, relaxed);
+  });
+  user.join();
+  third.join();
+}
+#elif defined(FREED) || defined(READ_LATER)
+// The last round adds nothing: then only rounds that are undone use the variable.
+void run() {
+#ifdef FREED
+  auto* const variable = new std::atomic<int>(0);
+#else
+  auto* const variable = &ticks;
 #endif
+  std::thread user([variable] {
+    while (done.load(relaxed) != 2) {
+      variable->fetch_add(1, relaxed);
+      variable->fetch_sub(1, relaxed);
+    }
+    other.store(1, relaxed);
+  });
+  std::thread third([variable] {
+    done.store(1, relaxed);
+    done.store(2, relaxed);
+    while (other.load(relaxed) == 0) {
+    }
+#ifdef FREED
+    delete variable;
+#else
+    __builtin_memcpy(&table[0], reinterpret_cast<const char*>(variable), sizeof(int));
+#endif
+  });
+  user.join();
+  third.join();
+}
+#else
+void run() {
+  lock.store(0, relaxed);
+#ifdef SLEPT
+  const auto before = std::chrono::steady_clock::now();
+#endif
+#if defined(RELEASED) || defined(LEFT)
+  block = std::malloc(1);
+#endif
+  table[all + 1] = 1;
+#ifdef TWO_READERS
+  std::thread second([] { take_share(); });
+#endif
+  std::thread reader(read), third(look), writer(take_all);
+#ifdef LOADED_AFTER_JOIN
+  reader.join();
+  third.join();
+  if (lock.load(relaxed) == all + 1) told.store(1, relaxed);
+  other.load(relaxed);
+  writer.join();
+#else
+  writer.join();
+  reader.join();
+  third.join();
+#endif
+#ifdef TWO_READERS
+  second.join();
+#endif
+#ifdef SLEPT
+  if (std::chrono::steady_clock::now() - before >= std::chrono::hours(1)) told = 1;
+#endif
+#ifdef RELEASED
+  std::free(block);
+#endif
+  block = nullptr;
+  assert(failed == 0);
+#ifdef WRITTEN_OFTEN
+  assert(table[31] == 0);
+#endif
+}
+#endif
+
+int main() {
+  run();
+  assert(told == 0);
+  assert(told_plainly == 0);
+  assert(ticks == 0);
 }
