@@ -30,7 +30,7 @@ namespace {
 /// An operation of the running thread on an object, which it reads and writes as if atomically.
 void begin_call(const volatile void* object, const void* code) {
   if (!exploring) return;
-  step_before_change();
+  step_before_change(object);
   begin_event();
   access<4>(reinterpret_cast<std::uintptr_t>(object), is_atomic | is_a_write, code);
 }

@@ -183,7 +183,7 @@ namespace {
                          const void* code) {
   const int command = operation & FUTEX_CMD_MASK;
   if (!exploring) return 0;
-  step_before_change();
+  step_before_change(word);
   begin_event();
   seq_cst_fence();
   access<4>(reinterpret_cast<std::uintptr_t>(word), is_atomic, code);

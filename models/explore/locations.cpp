@@ -165,7 +165,8 @@ void access_atomically(std::uintptr_t address, unsigned size, bool writes, const
 /// `changes`: unless it is a compare-exchange that fails, which nobody knows before.
 void begin_operation(std::uintptr_t address, unsigned size, bool writes, bool changes, std::memory_order order,
                      const void* code) {
-  changes ? step_before_change() : step();
+  const auto* const object = reinterpret_cast<const void*>(address);
+  changes ? step_before_change(object) : step({object, false});
   begin_event();
   if (is_seq_cst(order)) ++total_order;
   access_atomically(address, size, writes, code);
@@ -349,7 +350,8 @@ void seq_cst_fence_in_all_threads() {
 
 void atomic_fence(std::memory_order order, const void* code) {
   if (order == std::memory_order::relaxed) return;
-  step_before_change();
+  // Those that are seq_cst have an order.
+  step_before_change(is_seq_cst(order) ? &of_fences : nullptr);
   begin_event();
   if (telling) {
     shown_step shown;

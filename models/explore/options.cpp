@@ -10,7 +10,7 @@ namespace runq::model::explore {
 
 namespace {
 
-constexpr std::array<const char*, 5> strategies{"any", "walk", "bursts", "pct", "points"};
+constexpr std::array<const char*, 6> strategies{"any", "walk", "bursts", "pct", "points", "pos"};
 
 template <class Number>
 [[nodiscard]] bool read_number(const std::string& text, Number& to) {

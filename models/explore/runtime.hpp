@@ -25,7 +25,7 @@ class runtime_scope {
   bool before_;
 };
 
-enum class strategy : std::uint8_t { any, walk, bursts, pct, points };
+enum class strategy : std::uint8_t { any, walk, bursts, pct, points, pos };
 
 /// What decides about a run: all of it follows from the seed.
 struct run_choices {

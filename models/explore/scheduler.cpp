@@ -56,9 +56,13 @@ std::array<std::uint64_t, most_changes> changes{};
 unsigned changes_left = 0;
 
 [[nodiscard]] bool by_priority() noexcept {
-  return (choices.how == strategy::pct || choices.how == strategy::points) && !is_fair &&
+  return choices.how != strategy::walk && choices.how != strategy::bursts && !is_fair &&
          mode != deviation_mode::followed;
 }
+/// Partial order sampling (Yuan, Yang, Gu: CAV 2018): each event that a thread is about to execute has a priority of
+/// its own, drawn when it is known, and again when another thread executes an event that races with it.
+[[nodiscard]] bool by_partial_order() noexcept { return by_priority() && choices.how == strategy::pos; }
+[[nodiscard]] std::uint64_t draw_priority() noexcept { return ordinary + (choices.schedule.next() >> 3); }
 /// What the points are counted in at which priorities change.
 [[nodiscard]] std::uint64_t progress() noexcept {
   return choices.how == strategy::points ? counts.changes : counts.steps;
@@ -78,10 +82,22 @@ void remove(std::array<thread*, max_threads>& list, std::uint32_t& count, const 
   last->ready_index = t.ready_index;
 }
 
+[[nodiscard]] bool race(const pending_event& a, const pending_event& b) noexcept {
+  return a.object != nullptr && a.object == b.object && (a.changes || b.changes);
+}
+/// `first` goes on: the order of its next event and of those that race with this one is drawn anew.
+void draw_again_against(const thread& first) noexcept {
+  for (std::uint32_t i = 0; i != ready_count; ++i) {
+    if (ready[i] != &first && race(ready[i]->next, first.next)) ready[i]->priority = draw_priority();
+  }
+}
+
 [[nodiscard]] thread& choose_by_chance() noexcept {
   if (!by_priority()) return *ready[choices.schedule.below(ready_count)];
-  return **std::max_element(ready.begin(), ready.begin() + ready_count,
-                            [](const thread* a, const thread* b) { return a->priority < b->priority; });
+  thread& first = **std::max_element(ready.begin(), ready.begin() + ready_count,
+                                     [](const thread* a, const thread* b) { return a->priority < b->priority; });
+  if (by_partial_order()) draw_again_against(first);
+  return first;
 }
 
 /// Where the running thread cannot go on, or lets others run, a plain run goes on with the next one in the order of
@@ -109,6 +125,7 @@ template <class Draw>
 }
 
 [[nodiscard]] std::uint32_t steps_by_chance() noexcept {
+  if (by_partial_order()) return 1;
   if (by_priority()) {
     if (changes_left == 0 || choices.how == strategy::points) return steps_alone;
     const std::uint64_t until = changes[changes_left - 1] - std::min(changes[changes_left - 1], counts.steps);
@@ -282,7 +299,7 @@ void be_fair_after_too_many_steps() {
 }  // namespace
 
 void begin_schedule(const run_counts& expected) {
-  if (by_priority()) {
+  if (by_priority() && !by_partial_order()) {
     const std::uint64_t end = choices.how == strategy::points ? expected.changes : expected.steps;
     changes_left = choices.schedule.below(most_changes + 1);
     for (unsigned i = 0; i != changes_left; ++i) {
@@ -298,7 +315,7 @@ void begin_schedule(const run_counts& expected) {
   grant_steps(*self);
 }
 
-void decide() {
+void decide(const pending_event& next) {
   count_steps();
   if (!exploring) {
     steps_granted = steps_until_decision = ~0U;
@@ -311,7 +328,10 @@ void decide() {
   }
   be_fair_after_too_many_steps();
   let_time_out();
-  if (by_priority()) {
+  self->next = next;
+  if (by_partial_order()) {
+    self->priority = draw_priority();
+  } else if (by_priority()) {
     while (changes_left != 0 && changes[changes_left - 1] <= progress()) {
       --changes_left;
       rank_below(next_victim);
@@ -344,7 +364,11 @@ std::uint64_t own_steps() noexcept { return self->steps + (steps_granted - steps
 [[nodiscard]] static thread& choose_another() noexcept {
   if (!is_fair && steps_in_a_row < steps_alone && choices.schedule.happens(choices.ignored_yields)) return *self;
   if (by_priority()) rank_below(next_yielded);
-  if (ready_count == 1 || by_priority()) return choose_by_chance();
+  if (ready_count == 1 || by_priority()) {
+    thread& first = choose_by_chance();
+    if (by_partial_order()) self->priority = draw_priority();
+    return first;
+  }
   const std::uint32_t other = choices.schedule.below(ready_count - 1);
   return *ready[other < self->ready_index ? other : other + 1];
 }
@@ -355,6 +379,7 @@ void yield() {
   ++self->steps;
   be_fair_after_too_many_steps();
   let_time_out();
+  self->next = {};
   go_on_with(choose_instead_of(next_in_turn(), choose_another));
 }
 
@@ -369,6 +394,7 @@ bool block(wait_kind kind, const void* object, const void* code, std::uint64_t d
   me.waits_at = code;
   me.deadline = deadline;
   me.timed_out = false;
+  me.next = {object, true};
   if (timed_out_alone == &me) timed_out_alone = nullptr;
   if (deadline != 0) ++deadlines;
   add(blocked, blocked_count, me);
@@ -434,7 +460,7 @@ bool wake_one(wait_kind kind, const void* object) {
 
 void add_ready(thread& t) {
   t.state = thread_state::ready;
-  if (t.priority == 0) t.priority = ordinary + (choices.schedule.next() >> 3);
+  if (t.priority == 0 || by_partial_order()) t.priority = draw_priority();
   add(ready, ready_count, t);
   // It may come first.
   if (steps_until_decision > 1 && by_priority()) decide_at_next_step();

@@ -17,21 +17,22 @@ extern std::uint32_t steps_until_decision;
 void count_steps();
 /// So many steps the running thread has made, and those that had its number before.
 [[nodiscard]] std::uint64_t own_steps() noexcept;
-void decide();
+/// `next`: what the running thread is about to do.
+void decide(const pending_event& next);
 
 /// The step at which the process stops, so that a debugger can be attached; 0: never.
 extern std::uint64_t step_to_stop_at;
 
 /// The running thread is about to do something that others can notice: another one may run first.
-inline void step() {
-  if (--steps_until_decision == 0) decide();
+inline void step(const pending_event& next = {}) {
+  if (--steps_until_decision == 0) decide(next);
 }
 /// The same, for what changes something that others may look at, or is a fence: the places that `points` is about.
 extern std::uint64_t next_point;
 void decide_at_next_step() noexcept;
-inline void step_before_change() {
+inline void step_before_change(const volatile void* object = nullptr) {
   if (++counts.changes == next_point) decide_at_next_step();
-  step();
+  step({object, true});
 }
 /// The running thread lets others run first, if there are any.
 void yield();

@@ -103,6 +103,7 @@ thread& create_thread(bool detached, void* (*routine)(void*), int (*c_routine)(v
   t.released.clear();
   t.pending.clear();
   t.priority = 0;
+  t.next = {};
   t.routine = routine;
   t.c_routine = c_routine;
   t.argument = argument;

@@ -28,6 +28,12 @@ enum class wait_kind : std::uint8_t {
   descriptor,
 };
 
+/// What a thread does when it goes on, as far as others can notice.
+struct pending_event {
+  const volatile void* object = nullptr;  ///< nullptr: none
+  bool changes = false;
+};
+
 enum class thread_state : std::uint8_t { ready, blocked, ended, gone };
 
 struct thread {
@@ -45,6 +51,7 @@ struct thread {
   nfds_t polled_count = 0;
   std::uint64_t deadline = 0;  ///< of the virtual clock; 0: none
   std::uint64_t priority = 0;
+  pending_event next;
   std::uint64_t steps = 0;  ///< of its own, and of those that had its number before
 
   thread_clock now;       ///< what the thread knows

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Litmus shapes: the first argument is the shape, the exit status what the reads saw, as digits of base 2 after a
-// leading 1 (2+2W: of base 3). litmus_test.py says which may come.
+// leading 1 (2+2W: of base 3). litmus_test.py says which may come; power_test.py asks how often the last two do.
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -97,6 +97,27 @@ int release_sequence(bool broken) {
   return outcome(2);
 }
 
+/// Whether a store comes before a read of the same variable, behind eight operations that race with nothing.
+int store_behind_others() {
+  static std::atomic<int> own[4];
+  std::thread other([] {
+    for (std::atomic<int>& a : own) a.store(x.load(relaxed), relaxed);
+    x.store(1, relaxed);
+  });
+  r[0] = x.load(relaxed);
+  other.join();
+  return outcome(1);
+}
+/// How many of three increments come before another thread's one.
+int racing_increments() {
+  std::thread other([] {
+    for (int i = 0; i != 3; ++i) x.fetch_add(1, relaxed);
+  });
+  r[0] = x.fetch_add(1, relaxed);
+  other.join();
+  return outcome(1, 4);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -128,5 +149,7 @@ int main(int, char** arguments) {
   if (is("RMW")) return atomic_increments();
   if (is("RS")) return release_sequence(false);
   if (is("RS+broken")) return release_sequence(true);
+  if (is("store behind others")) return store_behind_others();
+  if (is("racing increments")) return racing_increments();
   return 0;
 }

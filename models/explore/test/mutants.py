@@ -89,6 +89,9 @@ MUTANTS = {
     "reads_are_points": ("locations.cpp", "changes ? step_before_change() : step();", "step_before_change();", "power", ""),
     "character_tables_are_empty": ("start.cpp", "  fill_character_tables();\n", "", "twins", "characters.cpp"),
     "instrumented_is_not": ("modules.cpp", 'substr(0, 7) == "__tsan_"', 'substr(0, 7) == "__asan_"', "failures", ""),
+    "priorities_are_kept": ("scheduler.cpp", "  if (by_partial_order()) draw_again_against(first);\n", "", "power", ""),
+    "other_variables_race": ("scheduler.cpp", "a.object == b.object && ", "", "power", ""),
+    "reads_race": ("scheduler.cpp", " && (a.changes || b.changes)", "", "power", ""),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 

@@ -1,22 +1,76 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the strategy `points` is for, it finds in as many runs as do not suffice for `pct`. A thread that ticks hides no deadlock.
+"""What the strategy `points` is for, it finds in as many runs as do not suffice for `pct`. With `pos` each order of events that race
+is as likely as in the published algorithm, which is sampled here once more. A thread that ticks hides no deadlock.
 `--timeouts fail` finds a lost wake-up that a limit of time heals; without that option nothing fails."""
 import argparse
+import collections
+import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
 
 here = os.path.dirname(os.path.realpath(__file__))
 RUNS = "50"
+SAMPLES = 10000
+# In litmus.cpp, by name: what main() and the other thread do from the other one's creation on, or its start: the variable that an
+# event reads, or writes (with a "!").
+ORDERS = {"store behind others": [["start", "x"], ["start", *["x", "own!"] * 4, "x!"]],
+          "racing increments": [["start", "x!"], ["start", "x!", "x!", "x!"]]}
+ORDERS_RUNS = 1000
+
+
+def status_of(order, threads):
+    """What main()'s event on x sees, behind a leading digit 1: how many writes of x of the other thread have come before."""
+    before = order[:len(order) - 1 - order[::-1].index(0)]
+    writes = [event == "x!" for event in threads[1]][:before.count(1)]
+    return sum(writes) + (4 if threads[0][1] == "x!" else 2)
+
+
+def partial_orders(threads, chance):
+    """How often which status comes of as many samples: algorithm 2 of Yuan, Yang and Gu (CAV 2018)."""
+    found = collections.Counter()
+    for _ in range(SAMPLES):
+        at, priority, order = [0] * len(threads), [chance.random() for _ in threads], []
+        while ready := [t for t in range(len(threads)) if at[t] != len(threads[t])]:
+            first = max(ready, key=lambda t: priority[t])
+            event = threads[first][at[first]]
+            for t in ready:
+                pending = threads[t][at[t]]
+                race = event != "start" and event.rstrip("!") == pending.rstrip("!") and "!" in event + pending
+                if t == first or race:
+                    priority[t] = chance.random()
+            at[first] += 1
+            order.append(first)
+        found[status_of(order, threads)] += 1
+    return {status: times / SAMPLES for status, times in found.items()}
+
+
+def orders_are_as_likely(tool):
+    """The shapes of which they are not, and what was seen."""
+    chance = random.Random(1)
+    with tempfile.TemporaryDirectory() as scratch:
+        program, result = os.path.join(scratch, "litmus"), os.path.join(scratch, "result.json")
+        subprocess.run([tool, "--compile-only", program, os.path.join(here, "litmus.cpp")], check=True)
+        for shape, threads in ORDERS.items():
+            subprocess.run([tool, "--program", program, "--runs", str(ORDERS_RUNS), "--strategy", "pos", "--memory", "strong",
+                            "--statuses", "count", "--json", result, "--", shape], check=True, stdout=subprocess.DEVNULL)
+            with open(result) as file:
+                seen = {int(status): times / (ORDERS_RUNS + 1) for status, times in json.load(file)["statuses"].items()}
+            wanted = partial_orders(threads, chance)
+            # Four standard deviations.
+            far = any(abs(seen.get(s, 0) - p) > 4 * (p * (1 - p) / ORDERS_RUNS) ** 0.5 for s, p in wanted.items())
+            if far or set(seen) - set(wanted):
+                yield f"{shape}: statuses come {seen}, not {wanted}"
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
     options = parser.parse_args()
-    wrong, strong = [], ("--memory", "strong")
+    wrong, strong = list(orders_are_as_likely(options.tool)), ("--memory", "strong")
 
     def expect(expected, program, flags, *words):
         of_compiler = [word for flag in flags.split() for word in ("--flag", flag)]
