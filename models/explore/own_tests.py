@@ -4,10 +4,15 @@
 
 The tests that cannot be explored stand in not_explored.txt, beside this file, by name or by a pattern, with the reason; each one is
 named when it is met. A test fails if a run of it does, or if it has no verdict and is not listed; or if its name is listed as not
-supported, and it is not refused so. A pattern only says what may be refused."""
+supported, and it is not refused so. A pattern only says what may be refused.
+
+  own_tests.py --summary FOLDER    what the files there say, which --log has written: what was explored, and what was not, and why"""
 import argparse
+import collections
 import fnmatch
+import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -51,7 +56,7 @@ def judge(name, text, reasons):
     return text.startswith("explored: "), f"{name}: {text}"
 
 
-def explore_tests(options, program, reasons):
+def explore_tests(options, program, reasons, say):
     # What would take too long is not begun; what is refused by name is asked, because that may change.
     left_out = [fnmatch.translate(p).removeprefix("(?s:").removesuffix(r")\Z") for p, r in reasons
                 if not r.startswith(REFUSED)]
@@ -60,16 +65,47 @@ def explore_tests(options, program, reasons):
     command = [options.tool, "--program", program, "--time-limit", options.seconds, "--runs", "1000000000", "--only", only]
     for name, text in sections(command):
         is_right, line = judge(name, text, reasons)
-        print(line.splitlines()[0] if is_right else f"WRONG {line}", flush=True)
+        say(line.splitlines()[0] if is_right else f"WRONG {line}")
         count += 1
         wrong += not is_right
     print(f"{count} tests, {wrong} wrong")
     return 0 if count and not wrong else 1
 
 
+def explore_whole(options, program, say):
+    done = subprocess.run([options.tool, "--program", program, "--time-limit", options.seconds, "--runs", "1000000000", "--",
+                           *options.words], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    name = f"{os.path.basename(program)} {' '.join(options.words)}"
+    say(f"{name}: {done.stdout.splitlines()[0]}" if done.returncode == 0 else f"WRONG {name}: {done.stdout}")
+    return done.returncode
+
+
+def summary(folder, not_begun):
+    explored, runs, wrong, reasons = 0, 0, [], collections.defaultdict(list)
+    for name, reason in not_begun:
+        reasons[reason].append(name)
+    files = glob.glob(os.path.join(folder, "*.txt"))
+    for file_name in files:
+        with open(file_name) as file:
+            for line in file:
+                if left_out := re.match(r"not explored: ([^:]*): (.*)", line):
+                    reasons[left_out[2]].append(left_out[1])
+                elif line.startswith("WRONG "):
+                    wrong.append(line.strip())
+                elif found := re.search(r": explored: ([\d,]+) runs?, and none fails", line):
+                    explored += 1
+                    runs += int(found[1].replace(",", ""))
+    print(f"explored: {explored} tests of {len(files)} programs in {runs:,} runs, and none fails; {len(wrong)} others are wrong")
+    for reason, names in sorted(reasons.items()):
+        print(f"not explored, because {reason}: {', '.join(sorted(names))}")
+    print("\n".join(wrong), end="\n" if wrong else "")
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--tool", required=True)
+    parser.add_argument("--tool")
+    parser.add_argument("--summary", metavar="FOLDER")
+    parser.add_argument("--log", metavar="FILE", help="write there, too, what is printed about each test")
     parser.add_argument("--seconds", default="10", help="how long: of each test an equal share, and at least two runs")
     parser.add_argument("--not-explored", default=os.path.join(here, "not_explored.txt"))
     parser.add_argument("--source", action="append", default=[], help="in place of PROGRAM: compile this, with GoogleTest")
@@ -77,16 +113,23 @@ def main():
     parser.add_argument("program", nargs="?")
     parser.add_argument("words", nargs=argparse.REMAINDER, help="explore it as a whole, with these words")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
+    if options.summary:
+        return summary(options.summary, [(p, r) for p, r in listed(options.not_explored) if not r.startswith(REFUSED)])
+    log = open(options.log, "w") if options.log else open(os.devnull, "w")
+
+    def say(text):
+        print(text, flush=True)
+        print(text, file=log, flush=True)
+
+    with log, tempfile.TemporaryDirectory() as scratch:
         program = options.program
         if options.source:
             program = os.path.join(scratch, "program")
             flags = [word for flag in ("-I" + options.include, "-O0", "-lgmock", "-lgtest", "-lgtest_main") for word in ("--flag", flag)]
             subprocess.run([options.tool, "--compile-only", program, *flags, *options.source], check=True)
         if not options.words:
-            return explore_tests(options, program, listed(options.not_explored))
-        return subprocess.run([options.tool, "--program", program, "--time-limit", options.seconds, "--runs", "1000000000", "--",
-                               *options.words]).returncode
+            return explore_tests(options, program, listed(options.not_explored), say)
+        return explore_whole(options, program, say)
 
 
 if __name__ == "__main__":

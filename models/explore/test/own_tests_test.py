@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""own_tests.py notices a test that fails, one that is refused and not listed, and one that is listed and not refused."""
+"""own_tests.py notices a test that fails, one that is refused and not listed, and one that is listed and not refused. Its summary
+says what was explored, and what was not."""
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,7 @@ def main():
     wrong = []
     with tempfile.TemporaryDirectory() as scratch:
         program, reasons = os.path.join(scratch, "program"), os.path.join(scratch, "reasons")
+        own_tests = [sys.executable, "-B", os.path.join(here, "..", "own_tests.py"), "--not-explored", reasons]
         flags = [word for flag in ("-O0", "-lgtest", "-lgtest_main") for word in ("--flag", flag)]
         subprocess.run([options.tool, "--compile-only", program, *flags, options.source], check=True)
         for what, listed, status, texts in (
@@ -29,10 +32,18 @@ def main():
                  ["WRONG counter.adds_atomically: not_explored.txt says not supported: fork(), but:"])):
             with open(reasons, "w") as file:
                 file.write(listed)
-            done = subprocess.run([sys.executable, "-B", os.path.join(here, "..", "own_tests.py"), "--tool", options.tool, "--seconds",
-                                   "2", "--not-explored", reasons, program], text=True, capture_output=True)
+            done = subprocess.run([*own_tests, "--tool", options.tool, "--seconds", "2", "--log", os.path.join(scratch, "log.txt"),
+                                   program], text=True, capture_output=True)
             if done.returncode != status or not all(text in done.stdout for text in texts):
                 wrong.append(f"{what}: status {done.returncode}\n{done.stdout}{done.stderr}")
+        with open(reasons, "a") as file:
+            file.write("death.never: too long\n")
+        done = subprocess.run([*own_tests, "--summary", scratch], text=True, capture_output=True)
+        parts = (r"explored: 2 tests of 1 programs in [\d,]+ runs, and none fails; 2 others are wrong\n",
+                 r"not explored, because too long: death\.never\n", r"because not supported: fork\(\): death\.ends\n",
+                 r"WRONG counter\.adds_atomically")
+        if done.returncode != 0 or not all(re.search(part, done.stdout) for part in parts):
+            wrong.append(f"summary: status {done.returncode}\n{done.stdout}{done.stderr}")
     print("\n".join(wrong) if wrong else "own_tests.py notices what is wrong")
     return 1 if wrong else 0
 
