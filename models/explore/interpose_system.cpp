@@ -186,12 +186,13 @@ namespace {
   step_before_change(word);
   begin_event();
   seq_cst_fence();
-  access<4>(reinterpret_cast<std::uintptr_t>(word), is_atomic, code);
+  // A wake-up looks at no memory: the object may be gone (std::binary_semaphore::release(), for one).
   if (command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET) {
     long woken = 0;
     while (woken != value && woken != INT_MAX && wake_one(wait_kind::futex, word)) ++woken;
     return woken;
   }
+  access<4>(reinterpret_cast<std::uintptr_t>(word), is_atomic, code);
   std::uint64_t deadline = 0;
   if (time != nullptr) {
     const clockid_t clock = (operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;

@@ -92,6 +92,9 @@ MUTANTS = {
     "priorities_are_kept": ("scheduler.cpp", "  if (by_partial_order()) draw_again_against(first);\n", "", "power", ""),
     "other_variables_race": ("scheduler.cpp", "a.object == b.object && ", "", "power", ""),
     "reads_race": ("scheduler.cpp", " && (a.changes || b.changes)", "", "power", ""),
+    "a_wake_up_looks_at_memory": ("interpose_system.cpp", "    long woken = 0;\n",
+                                  "    long woken = 0;\n    access<4>(reinterpret_cast<std::uintptr_t>(word), is_atomic, code);\n",
+                                  "twins", "after_release.cpp -DAFTER=2"),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 
