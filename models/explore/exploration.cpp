@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <fstream>
 #include <map>
 #include <vector>
 
@@ -158,6 +159,7 @@ class exploration {
     const std::uint64_t steps = slot.report->done.steps;
     std::string text = fmt::format("FAIL {}: {}", name_of(first.what), message);
     const std::string headline = text.substr(0, text.find('\n'));
+    const std::string tiny = options_.tiny.empty() ? "" : write_tiny_program(seed, headline, is_told);
     if (text.back() != '\n') text += '\n';
     if (const std::string output = output_of(slot); !output.empty()) text += "output of this run:\n" + output;
     nlohmann::json execution = {{"what", name_of(first.what)}, {"message", message}};
@@ -172,6 +174,7 @@ class exploration {
       if (is_smaller) text += small.words + "\n";
       if (options_.weak_memory) memory = is_memory_needed(seed, first, is_smaller ? &small : nullptr, text);
     }
+    text += tiny;
     text += fmt::format("seed {}, {} of {} runs made, {:.2f} s; the run that is shown has {} steps\n", seed,
                         with_commas(runs_), with_commas(options_.runs + 1), seconds_, with_commas(steps));
     const std::string command = fmt::format("{} --seed {} --runs 1{}", options_.repeat, seed, options_.arguments);
@@ -187,6 +190,20 @@ class exploration {
             {"steps_shown", steps},
             {"weak_memory", memory},
             {"execution", execution.contains("trace") ? execution : nlohmann::json()}});
+  }
+
+  /// As a program for the exact checker, if it fits. Returns a line that says so.
+  [[nodiscard]] std::string write_tiny_program(std::uint64_t seed, const std::string& headline, bool is_told) const {
+    const run_report& told = *slots_.front().report;
+    if (!is_told || told.tiny[0] == '\0') return "no tiny program: the steps of the run are not known\n";
+    if (!told.is_tiny) return fmt::format("no tiny program: {}\n", told.tiny);
+    std::ofstream file(options_.tiny);
+    file << fmt::format("// What {} does with seed {}, as a program for the exact checker. There it fails so:\n// {}\n",
+                        options_.title, seed, headline)
+         << told.tiny;
+    file.close();
+    if (!file) return fmt::format("no tiny program: cannot write {}\n", options_.tiny);
+    return fmt::format("tiny program: {}, for the exact checker\n", options_.tiny);
   }
 
   /// "needed", "not needed", or "other": without old values another failure. Adds a line that says so.

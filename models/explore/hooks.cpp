@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What code that was compiled with -fsanitize=thread calls. Before main() the operations are simply carried out.
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -76,8 +77,11 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
   runq::model::explore::access(address_of(at), size, is_write ? is_a_write : 0, code);
 }
 
-[[gnu::noinline]] void too_many_calls() {
-  give_up("more than 65,536 nested calls of a thread, or a loop of longjmp(), which leaves calls behind");
+/// Those that have not ended, or that have left without saying so, as by longjmp() and where a coroutine is suspended.
+[[gnu::noinline]] void forget_outer_calls() {
+  constexpr std::size_t inner = calls_kept / 2;
+  std::copy(self->calls - inner, self->calls, self->calls_begin);
+  self->calls = self->calls_begin + inner;
 }
 
 }  // namespace
@@ -149,7 +153,7 @@ RUNQ_HOOK void __tsan_atomic_signal_fence(int) {}
 RUNQ_HOOK void __tsan_init() {}
 RUNQ_HOOK void __tsan_func_entry(void* code) {
   if (!exploring) return;
-  if (self->calls == self->calls_begin + calls_kept) too_many_calls();
+  if (self->calls == self->calls_begin + calls_kept) forget_outer_calls();
   *self->calls++ = code;
 }
 RUNQ_HOOK void __tsan_func_exit() {

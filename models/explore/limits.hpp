@@ -12,7 +12,7 @@ inline constexpr std::uint32_t max_keys = 512;      ///< of pthread_key_create()
 inline constexpr unsigned stores_kept = 8;          ///< of an atomic variable: older ones can no longer be read
 inline constexpr unsigned observers_kept = 8;       ///< of a store: with more, all threads count as knowing it
 inline constexpr std::size_t stack_bytes = std::size_t{8} << 20;
-inline constexpr std::size_t calls_kept = std::size_t{1} << 16;  ///< nested calls of a thread
+inline constexpr std::size_t calls_kept = std::size_t{1} << 16;  ///< the inner ones of a thread: only they are shown
 inline constexpr std::size_t heap_bytes = std::size_t{64} << 30;
 inline constexpr std::size_t quarantine_bytes = std::size_t{16} << 20;  ///< freed memory that is not used again
 /// Of a freed block, so many bytes are known to be freed.
@@ -31,6 +31,9 @@ inline constexpr unsigned seconds_per_run = 60;  ///< of processor time
 /// everywhere.
 inline constexpr std::uint64_t runs_to_make_smaller = 1000;
 inline constexpr std::uint64_t steps_to_make_smaller = 10'000'000;
+/// Of a program for the exact checker that is written from a failing run.
+inline constexpr std::size_t most_operations_of_tiny = 128;
+inline constexpr std::size_t most_threads_of_tiny = 8;
 inline constexpr std::size_t steps_shown = 4096;  ///< of a failing run: the last ones are kept to be shown
 
 }  // namespace runq::model::explore

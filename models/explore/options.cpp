@@ -35,6 +35,7 @@ template <class Number>
   if (name == "--html") to.files.html_dir = value;
   if (name == "--sarif") to.files.sarif = value;
   if (name == "--junit") to.files.junit = value;
+  if (name == "--tiny") to.tiny = value;
   if (name == "--title") to.title = value;
   if (name == "--make-smaller") {
     to.makes_smaller = value == "yes";

@@ -30,6 +30,7 @@
 #include "system.hpp"
 #include "system_call.hpp"
 #include "threads.hpp"
+#include "tiny.hpp"
 #include "verdict.hpp"
 
 namespace runq::model::explore {
@@ -182,12 +183,28 @@ symbols& all_symbols() {
   return r;
 }
 
+/// What has room.
+void put(char* to, const std::string& from) {
+  const std::size_t size = std::min(from.size(), run_report::room - 1);
+  std::memcpy(to, from.data(), size);
+  to[size] = '\0';
+}
+
+void write_tiny_program(const search_result& r) {
+  const tiny_program tiny = steps_forgotten == 0
+                                ? tiny_program_of(r)
+                                : tiny_program{{}, fmt::format("the run has more than {} steps", steps_shown)};
+  report->is_tiny = !tiny.source.empty();
+  put(report->tiny, report->is_tiny ? tiny.source : tiny.why_not);
+}
+
 void tell(const search_result& r) {
   source_index sources;
   std::string text;
   for (const std::string& line : render_counterexample(r, sources)) text += line + "\n";
   const std::string where = r.where.line == 0 ? "" : ", at " + render_site(r.where, sources);
   write_report(r.message + where + "\n" + text, result_json(r, sources).dump());
+  write_tiny_program(r);
 }
 
 void begin_to_fail() {
@@ -236,11 +253,6 @@ void crashed(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 void write_report(const std::string& text, const std::string& json) {
-  const auto put = [](char* to, const std::string& from) {
-    const std::size_t size = std::min(from.size(), run_report::room - 1);
-    std::memcpy(to, from.data(), size);
-    to[size] = '\0';
-  };
   put(report->text, text);
   put(report->json, json);
 }
@@ -288,8 +300,9 @@ void stop_for_debugger() {
   system_call(SYS_kill, getpid(), SIGSTOP);
 }
 
-void fail(failure what, const std::string& message, const void* code) {
+void fail(failure what, std::string_view words, const void* code) {
   begin_to_fail();
+  const std::string message(words);
   if (telling) {
     tell(trace_of(what, message, code));
   } else {
@@ -320,8 +333,10 @@ void report_conflict(const conflict& c, const void* code) {
     for (std::size_t i = r.trace.size() - 1; i-- != 0;) {
       const event& e = r.trace[i];
       const std::uintptr_t address = steps()[i].address;
+      const bool is_plain = reads_plain(e) || writes_plain(e);
       const bool is_it = is_freed ? e.kind == event_kind::deallocate && address <= c.address
-                                  : address / 8 == c.address / 8 && e.thread == c.before.thread;
+                                  : address / 8 == c.address / 8 && e.thread == c.before.thread &&
+                                        is_plain == ((c.before.flags & is_atomic) == 0);
       if (!is_it) continue;
       r.partner = static_cast<std::uint32_t>(i);
       break;
@@ -331,10 +346,10 @@ void report_conflict(const conflict& c, const void* code) {
   end_run(what, c.address, code);
 }
 
-void report_deadlock(std::span<thread* const> blocked, const std::string& why) {
+void report_deadlock(std::span<thread* const> blocked, std::string_view why) {
   begin_to_fail();
   if (telling) {
-    search_result r = trace_of(failure::deadlock, why, blocked[0]->waits_at);
+    search_result r = trace_of(failure::deadlock, std::string(why), blocked[0]->waits_at);
     static constexpr std::array<const char*, 12> words{
         "",          "a lock",      "a lock, to read", "a condition variable", "the end of",
         "a barrier", "a semaphore", "pthread_once()",  "a static variable",    "a futex",
@@ -362,6 +377,7 @@ void report_deadlock(std::span<thread* const> blocked, const std::string& why) {
 }
 
 void report_no_end(std::uint64_t fair_since) {
+  const runtime_scope scope;
   fail(failure::livelock,
        fmt::format("no end: {} steps, those since {} by a fair schedule, without old values; no atomic variable has "
                    "changed since step {} (--max-steps lets a run go on for longer)",

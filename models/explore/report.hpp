@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "runtime.hpp"
 #include "shadow.hpp"
@@ -46,11 +47,14 @@ struct run_report {
   working_set used;
   char text[room];
   char json[room];
+  bool is_tiny;  ///< `tiny` is a program for the exact checker; otherwise it says why there is none
+  char tiny[room];
 };
 extern run_report* report;
 
-/// A failure ends the run.
-[[noreturn]] void fail(failure what, const std::string& message, const void* code);
+/// A failure ends the run. A message that has to be made is made in a runtime_scope, because the program's allocations
+/// are steps.
+[[noreturn]] void fail(failure what, std::string_view message, const void* code);
 
 /// An access and an earlier one, of which neither happens before the other, or the earlier one frees the memory.
 struct conflict {
@@ -60,7 +64,7 @@ struct conflict {
   past_access mine{};
 };
 [[noreturn]] void report_conflict(const conflict& c, const void* code);
-[[noreturn]] void report_deadlock(std::span<thread* const> blocked, const std::string& why);
+[[noreturn]] void report_deadlock(std::span<thread* const> blocked, std::string_view why);
 [[noreturn]] void report_no_end(std::uint64_t fair_since);
 
 /// What the system cannot give, or a limit: no verdict.

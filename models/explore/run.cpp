@@ -128,7 +128,7 @@ void start_run(run_slot& slot, const run_request& request, const exploration_opt
   slot.report->has_ended = slot.report->is_refused = slot.report->has_rung = slot.report->is_long = false;
   slot.report->done = {};
   slot.report->used = {};
-  slot.report->text[0] = slot.report->json[0] = '\0';
+  slot.report->text[0] = slot.report->json[0] = slot.report->tiny[0] = '\0';
   static_cast<void>(ftruncate(slot.output, 0) + lseek(slot.output, 0, SEEK_SET));
   running = p;
   static auto* const real_fork = reinterpret_cast<pid_t (*)()>(dlsym(RTLD_NEXT, "fork"));

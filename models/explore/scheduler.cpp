@@ -181,6 +181,7 @@ void count_timeout_alone() {
   if (timeouts_alone++ == 0) alone_since = clock_now();
   const bool others_wait = blocked_count != deadlines;
   if (!others_wait || timeouts_alone < timeouts_in_vain || clock_now() - alone_since < seconds_in_vain * second) return;
+  const runtime_scope scope;
   report_deadlock({blocked.data(), blocked_count},
                   fmt::format("for {} s only limits of time let threads go on", seconds_in_vain));
 }
@@ -194,6 +195,7 @@ void note_timeout_alone() noexcept {
 void judge_wake(const thread& woken) {
   timeouts_alone = 0;
   if (timed_out_alone != self || woken.deadline != 0) return;
+  const runtime_scope scope;
   fail(failure::deadlock,
        fmt::format("no thread could go on, until the wait of T{} ended by its limit of time: then it woke T{}",
                    self->number, woken.number),

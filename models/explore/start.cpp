@@ -160,6 +160,7 @@ RUNQ_HOOK int __libc_start_main(main_type main, int argc, char** argv, void (*in
 }
 
 RUNQ_HOOK void __assert_fail(const char* condition, const char*, unsigned, const char*) noexcept {
+  const runq::model::explore::runtime_scope scope;
   runq::model::explore::fail(runq::model::failure::check_failed, fmt::format("assertion {} fails", condition),
                              RUNQ_CALLER);
 }

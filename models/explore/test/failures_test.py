@@ -13,6 +13,7 @@ import tempfile
 import xml.etree.ElementTree as tree
 
 here = os.path.dirname(os.path.realpath(__file__))
+TEXTBOOK = os.path.join(here, "../../compiled/test/programs/textbook")
 PROGRAM = os.path.join(here, "programs", "lost_update.cpp")
 with open(PROGRAM) as source:
     LINE = 1 + next(i for i, line in enumerate(source) if "assert(n" in line)
@@ -107,6 +108,34 @@ def libraries(tool, scratch):
     expect("a library is named that is not instrumented", status == 0 and text.endswith("is not seen: libunseen.so\n"), text)
 
 
+def checked(check, path):
+    done = subprocess.run([check, path], text=True, capture_output=True)
+    return done.stdout + done.stderr
+
+
+def tiny_programs(check, fitting, other, scratch):
+    """The exact checker refuses them as the runs failed, and those that stronger orders mend it allows with these."""
+    path = os.path.join(scratch, "tiny.cpp")
+    for program, fails, mended in fitting:
+        status, text = program.explore("--tiny", path)
+        expect("a tiny program is written", status == 1 and f"tiny program: {path}" in text, text)
+        if not os.path.exists(path):
+            continue
+        answer = checked(check, path)
+        expect("the exact checker refuses it", re.match(rf"FAIL in execution \d+: {fails}", answer), answer)
+        if mended:
+            with open(path) as file:
+                source = file.read()
+            with open(path, "w") as file:
+                file.write(re.sub(r"(x\d+[.,].*)\b(relaxed|acquire|release|acq_rel)\)", r"\1seq_cst)", source))
+            answer = checked(check, path)
+            expect("it allows it with stronger orders", answer.startswith(("exhaustive", "bounded")), answer)
+        os.remove(path)
+    status, text = other.explore("--tiny", path)
+    expect("what does not fit", status == 1 and re.search("^no tiny program: the run has more than 4096 steps", text, re.M) and
+           not os.path.exists(path), text)
+
+
 def addresses(program):
     printed = {re.search("mapped at .*", program.explore("--runs", "10", "--jobs", jobs)[1])[0] for jobs in ("1", "2", "5")}
     expect("what the program maps lies at one address, with any number of runs at a time", len(printed) == 1, printed)
@@ -149,6 +178,7 @@ def tests_one_by_one(tests):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
+    parser.add_argument("--check", help="runq-check")
     parser.add_argument("--short", action="store_true", help="only that it is small, and stops")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -156,10 +186,18 @@ def main():
         smaller(failing)
         stopped(failing)
         libraries(options.tool, scratch)
-        early_waits(Program(options.tool, scratch, "waits", os.path.join(here, "programs", "early_waits.cpp")))
+        waits = Program(options.tool, scratch, "waits", os.path.join(here, "programs", "early_waits.cpp"))
+        early_waits(waits)
         long_run = os.path.join(here, "long_run.cpp")
         long_ones(Program(options.tool, scratch, "long", long_run), Program(options.tool, scratch, "endless", long_run, "-DWRONG"))
         addresses(Program(options.tool, scratch, "mapped", os.path.join(here, "programs", "mapped.cpp"), "-DWRONG"))
+        if options.check:
+            fitting = [(failing, "check failed", False)]
+            for name, fails, mended in (("locks/seqlock", "check failed", True), ("locks/lock_order", "deadlock", False),
+                                        ("publication/double_checked_locking", "data race", True)):
+                source = os.path.join(TEXTBOOK, name + ".cpp")
+                fitting.append((Program(options.tool, scratch, os.path.basename(name), source, "-DWRONG"), fails, mended))
+            tiny_programs(options.check, fitting, waits, scratch)
         if not options.short:
             whole_program(Program(options.tool, scratch, "right", PROGRAM), failing)
             tests_one_by_one(Program(options.tool, scratch, "tests", os.path.join(here, "tests_of_googletest.cpp"), "-O0", "-lgtest",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Included before everything else. */
-#ifndef RUNQ_CHECK_INSTRUMENT_H
+#if !defined(RUNQ_CHECK_INSTRUMENT_H) && !defined(__ASSEMBLER__)
 #define RUNQ_CHECK_INSTRUMENT_H
 
 /* The C++ library has compiled its strings and streams for char itself, not instrumented: the program compiles its own.

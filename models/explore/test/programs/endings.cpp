@@ -14,9 +14,11 @@
 // check -DWAY=11: FAIL double free
 // check -DWAY=12: FAIL use after free
 // check -DWAY=14: not supported: execv()
+// check -DWAY=15: passes
 // check -DWAY=13: FAIL check failed: assertion !failed fails
 #include <atomic>
 #include <cassert>
+#include <csetjmp>
 #include <cstdlib>
 #include <mutex>
 #include <stdexcept>
@@ -33,7 +35,18 @@ struct pair {
   int* second;
 };
 
+[[gnu::noinline]] void goes_to(std::jmp_buf& there) { std::longjmp(there, 1); }
+/// More than are kept.
+void leaves_calls_behind() {
+  volatile int left = 100'000;
+  std::jmp_buf here;
+  static_cast<void>(setjmp(here));
+  left = left - 1;
+  if (left != 0) goes_to(here);
+}
+
 int main() {
+  if (WAY == 15) leaves_calls_behind();
   pair* volatile nothing = nullptr;
   std::thread other([&] {
     if (WAY == 2) std::abort();
