@@ -40,21 +40,19 @@ class mixed_words {
     }
     return {static_cast<std::byte*>(at), size};
   }
-  /// Both are aligned to their sizes, so one has the other. `where`: the line of code that shows it.
-  void add(const mixed_word& a, const mixed_word& b, std::string where) {
-    add(a.size > b.size ? a : b);
-    note_place(std::move(where));
-    shown_late_ = true;
+  /// The running execution shows a word. Both are aligned to their sizes, so one has the other. `where`: the line of
+  /// code that shows it.
+  void show(const mixed_word& a, const mixed_word& b, std::string where) {
+    shown_ = {a.size > b.size ? a : b, std::move(where)};
   }
-  /// The search begins again, and knows the words.
-  void are_known() noexcept { shown_late_ = false; }
-  /// Whether one of them was shown since the search began.
-  [[nodiscard]] bool shown_late() const noexcept { return shown_late_; }
-  /// Instead of those that it has.
-  void add(const mixed_word& larger) {
-    std::erase_if(words_, [&](const mixed_word& w) { return larger.contains(w.begin, w.size); });
-    words_.push_back(larger);
+  /// The search begins again, and knows the word that was shown last.
+  void add_shown() {
+    add(shown_.word);
+    note_place(std::move(shown_.where));
   }
+  /// Every search knows these.
+  void begin_with(const std::vector<mixed_word>& words) { words_ = given_ = words; }
+  void forget() { words_ = given_; }
   [[nodiscard]] const std::vector<mixed_word>& all() const noexcept { return words_; }
 
   /// Lines of code that have shown one, for people.
@@ -62,9 +60,19 @@ class mixed_words {
   void note_place(std::string where) { places_.insert(std::move(where)); }
 
  private:
+  /// Instead of those that it has.
+  void add(const mixed_word& larger) {
+    std::erase_if(words_, [&](const mixed_word& w) { return larger.contains(w.begin, w.size); });
+    words_.push_back(larger);
+  }
+
   std::vector<mixed_word> words_;
+  std::vector<mixed_word> given_;
+  struct {
+    mixed_word word;
+    std::string where;
+  } shown_;
   std::set<std::string> places_;
-  bool shown_late_ = false;
 };
 
 }  // namespace runq::model::compiled

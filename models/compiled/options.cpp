@@ -216,7 +216,7 @@ class reader {
   void path() {
     const std::string_view text = word();
     const std::size_t slash = std::min(text.find('/'), text.size());
-    std::optional<exact::way> read = to_path(text.substr(0, slash));
+    std::optional<exact::full_way> read = to_full_path(text.substr(0, slash));
     std::int64_t failure = 0;
     if (slash != text.size() && (!read_number(text.substr(slash + 1), failure) || failure < 0)) read.reset();
     to_.search.shown_failure = static_cast<unsigned>(failure);
@@ -249,6 +249,27 @@ std::optional<exact::way> to_path(std::string_view text) {
     at = end;
     if (at == text.data() + text.size()) return path;
     if (*at != '.') return {};
+  }
+}
+
+std::string path_text(const exact::full_way& path) {
+  std::string text;
+  for (const exact::way& w : path.larger_at) text += path_text(w) + '+';
+  return text + path_text(path.last);
+}
+
+std::optional<exact::full_way> to_full_path(std::string_view text) {
+  exact::full_way path;
+  for (;;) {
+    const std::size_t plus = std::min(text.find('+'), text.size());
+    std::optional<exact::way> one = to_path(text.substr(0, plus));
+    if (!one) return {};
+    if (plus == text.size()) {
+      path.last = std::move(*one);
+      return path;
+    }
+    path.larger_at.push_back(std::move(*one));
+    text.remove_prefix(plus + 1);
   }
 }
 

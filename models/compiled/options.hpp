@@ -21,7 +21,7 @@ struct run_options {
   bool every_iteration = false;
   bounds limits;
   order_change weakened;  ///< the one memory order that this check makes weaker, if any
-  exact::way path;        ///< the choices that lead to the only execution that is shown, if `has_path`
+  exact::full_way path;   ///< the choices that lead to the only execution that is shown, if `has_path`
   bool has_path = false;
   std::vector<named_size> sizes;    ///< of a test that can grow
   bool without_assertions = false;  ///< the program has assertions, and is compiled without them
@@ -51,6 +51,9 @@ struct run_options {
 /// The choices of a path as text, for example "0.3.1". The path of the first execution, which has no choices, is "-".
 [[nodiscard]] std::string path_text(const exact::way& path);
 [[nodiscard]] std::optional<exact::way> to_path(std::string_view text);
+/// The ways with + between.
+[[nodiscard]] std::string path_text(const exact::full_way& path);
+[[nodiscard]] std::optional<exact::full_way> to_full_path(std::string_view text);
 
 /// Gives the options to a session. Call it once, before check().
 void prepare(session& s, const run_options& options);

@@ -37,8 +37,8 @@ template <class Kind, std::size_t Size>
 std::string to_text(const report& r) {
   const std::string_view name = names_of_reports[static_cast<std::size_t>(r.what)];
   const tally& d = r.done;
-  std::string line = fmt::format("{} {} {} {} {} {:a} {:a} {}", name, d.executions, d.blocked, d.spurious, d.cut_off,
-                                 d.arranged, d.weight, static_cast<unsigned>(r.misled));
+  std::string line = fmt::format("{} {} {} {} {} {:a} {:a} {} {}", name, d.executions, d.blocked, d.spurious, d.cut_off,
+                                 d.arranged, d.weight, static_cast<unsigned>(r.misled), path_text(r.shown_at));
   if (r.what == report::kind::ended) return line + " " + r.result;
   for (const exact::way& path : r.given) line += " " + path_text(path);
   return line;
@@ -52,8 +52,10 @@ report to_report(std::string_view line) {
   std::string weight;
   tally& d = r.done;
   unsigned misled = 0;
-  in >> name >> d.executions >> d.blocked >> d.spurious >> d.cut_off >> arranged >> weight >> misled;
+  std::string shown_at;
+  in >> name >> d.executions >> d.blocked >> d.spurious >> d.cut_off >> arranged >> weight >> misled >> shown_at;
   r.misled = static_cast<exact::technique>(misled);
+  r.shown_at = to_path(shown_at).value_or(exact::way{});
   d.arranged = std::strtod(arranged.c_str(), nullptr);
   d.weight = std::strtod(weight.c_str(), nullptr);
   r.what = kind_called<report::kind>(name, names_of_reports);
@@ -114,14 +116,16 @@ instruction part_source::ask(report::kind what) {
                                tally_of(search.so_far(), search.weight_done()),
                                std::move(given_),
                                {},
-                               std::exchange(misled_, exact::technique::none)}));
+                               std::exchange(misled_, exact::technique::none),
+                               shown_at_}));
   given_.clear();
   std::string line;
   if (!others_.read(line)) end_alone();
   asked_ = std::chrono::steady_clock::now();
-  const instruction o = to_instruction(line);
+  instruction o = to_instruction(line);
   stopped_ = stopped_ || o.what == instruction::kind::stop;
   without_ = o.without;
+  if (without_ != exact::technique::none) shown_at_ = std::move(o.path);
   return o;
 }
 

@@ -33,6 +33,7 @@ struct report {
   std::vector<exact::way> given;  ///< parts for others
   std::string result;             ///< ended: how, as its answer in JSON
   exact::technique misled{};      ///< stuck: by what
+  exact::way shown_at;            ///< stuck: the way to the execution that shows it
 };
 [[nodiscard]] std::string to_text(const report& r);
 [[nodiscard]] report to_report(std::string_view line);
@@ -42,7 +43,7 @@ struct instruction {
   enum class kind : std::uint8_t { go_on, share, take, begin_again, stop };
   kind what{};
   unsigned parts = 0;          ///< share: how many
-  exact::way path;             ///< take
+  exact::way path;             ///< take; begin_again: to the execution that has shown why
   exact::technique without{};  ///< begin_again
 };
 [[nodiscard]] std::string to_text(const instruction& o);
@@ -71,8 +72,12 @@ class part_source final : public exact::work_source {
   [[nodiscard]] unsigned wanted() override;
   void give(exact::way part) override { given_.push_back(std::move(part)); }
   [[nodiscard]] bool stopped() const noexcept override { return stopped_; }
-  void ask_all_to_begin_again_without(exact::technique t) override { misled_ = t; }
+  void ask_all_to_begin_again_without(exact::technique t, exact::way shown_at) override {
+    misled_ = t;
+    shown_at_ = std::move(shown_at);
+  }
   [[nodiscard]] exact::technique begins_again_without() const noexcept override { return without_; }
+  [[nodiscard]] const exact::way& shown_at() const noexcept override { return shown_at_; }
 
   [[nodiscard]] static tally tally_of(const search_result& r, double weight) {
     return {r.executions, r.blocked, r.spurious, r.cut_off, r.arranged, weight};
@@ -86,6 +91,7 @@ class part_source final : public exact::work_source {
   std::vector<exact::way> given_;
   bool stopped_ = false;
   exact::technique misled_{};
+  exact::way shown_at_;  ///< what has misled this search, or another one
   exact::technique without_{};
   std::chrono::steady_clock::time_point asked_{};
 };

@@ -274,7 +274,7 @@ void program_atomics::begin_again_with_word(const atomic_place& p, const std::by
   auto* const granule_begin = const_cast<std::byte*>(part);
   const mixed_word there{p.is_upper ? granule_begin - granule_bytes : granule_begin + p.first, p.size};
   const std::string where = code_.to_text(code_.frame_of(code));
-  words_.add(there, {static_cast<std::byte*>(const_cast<void*>(at)), size}, where);
+  words_.show(there, {static_cast<std::byte*>(const_cast<void*>(at)), size}, where);
   now_.search->give_up_sizes(fmt::format("atomic operations of different sizes on the same memory, at {}", where));
 }
 

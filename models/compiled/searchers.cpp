@@ -57,7 +57,7 @@ struct process {
   run_options own = options;
   own.search.progress = nullptr;
   const search_result r = check(s, own);
-  report last{report::kind::ended, part_source::tally_of(r, 0), {}, describe_part(r, s, judge(r, s, own)), {}};
+  report last{report::kind::ended, part_source::tally_of(r, 0), {}, describe_part(r, s, judge(r, s, own)), {}, {}};
   others.write(to_text(last));
   _exit(0);
 }
@@ -129,8 +129,7 @@ answer check_by_processes(unsigned processes, const run_options& options, const 
     }
     watch.tell(work);
   }
-  session& s = current_session();
-  return work.needs_one_process() ? judge(check(s, options), s, options) : work.result(s, watch.seconds());
+  return work.result(current_session(), watch.seconds());
 }
 
 // --- on many machines ------------------------------------------------------------------------------------------------

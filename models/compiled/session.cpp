@@ -149,7 +149,7 @@ search_result session::check(const program_threads::program_start& start, const 
   note_unseen_code();
   output_ = kept_output::take();
   statistics_ = search.statistics();
-  last_way_ = search.way_here();
+  last_way_ = search.full_way_here();
   weight_done_ = search.weight_done();
   if (result.what == failure::data_race) note_accepted_race();
   if (options_.describes) show(result);
@@ -172,7 +172,6 @@ bool session::is_end_of_stack(const void* address) const noexcept {
 
 void session::begin_search_again() {
   begin_search();
-  atomics_.words().are_known();
   failures_.forget();
 }
 

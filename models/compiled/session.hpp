@@ -70,7 +70,7 @@ class session final : public exact::program {
     bool counts_leaks = true;
     bool describes = true;                 ///< a failing execution will be shown: it takes long to find its lines
     exact::work_source* source = nullptr;  ///< of parts of the search: see exact::search
-    std::optional<exact::way> shown;       ///< the only execution, which is shown even if it passes
+    std::optional<exact::full_way> shown;  ///< the only execution, which is shown even if it passes
     /// Whether a race of the accesses in these two lines is accepted; it ends the search.
     std::function<bool(const code_line&, const code_line&)> is_accepted;
   };
@@ -101,7 +101,7 @@ class session final : public exact::program {
   /// What the program has written to its output in the last execution.
   [[nodiscard]] const std::string& output() const noexcept { return output_; }
   /// The way to the last execution.
-  [[nodiscard]] const exact::way& last_way() const noexcept { return last_way_; }
+  [[nodiscard]] const exact::full_way& last_way() const noexcept { return last_way_; }
   /// How much of the search was done, by weight.
   [[nodiscard]] double weight_done() const noexcept { return weight_done_; }
   /// The two lines of the accepted race that has ended the search; nothing: none has.
@@ -118,6 +118,8 @@ class session final : public exact::program {
 
   // exact::program
   void begin_search_again() override;
+  void take_larger_variable() override { atomics_.words().add_shown(); }
+  void forget_larger_variables() override { atomics_.words().forget(); }
   void begin_execution() override;
   void run(unsigned thread) override { threads_.run(thread); }
   void enter(unsigned thread) noexcept override;
@@ -163,7 +165,7 @@ class session final : public exact::program {
 
   check_options options_;
   exact_statistics statistics_;
-  exact::way last_way_;
+  exact::full_way last_way_;
   std::uint64_t executions_ = 0;  ///< begun
   double weight_done_ = 0;
   distinct_failures failures_;

@@ -41,13 +41,18 @@ class searches {
     do {
       said = search(all);
     } while (relaxes_more(said));
-    if (options_.has_path) said = search(options_);
+    if (options_.has_path) said = search(to_show(options_));
     answer a = said.contains("failures") ? show_all(said) : to_answer(said);
     say_what_was_accepted(a);
     return a;
   }
 
  private:
+  /// A search knows of all words from its beginning.
+  [[nodiscard]] static run_options to_show(run_options options) {
+    options.path.larger_at.clear();
+    return options;
+  }
   /// A search as a child, and what it says.
   [[nodiscard]] json search(const run_options& options) {
     children process;
@@ -62,7 +67,7 @@ class searches {
   [[nodiscard]] std::string search_here(const run_options& options) {
     session& s = current_session();
     for (const code_line& l : relaxed_) s.relaxed().add(l);
-    for (const mixed_word& w : words_) s.atomics().words().add(w);
+    s.atomics().words().begin_with(words_);
     json said = result_of_search(s, options);
     said["words"] = s.atomics().words().all();
     return sent(said);
@@ -183,7 +188,7 @@ class searches {
   }
   [[nodiscard]] answer show(const json& failure) {
     run_options options = options_;
-    options.path = failure["path"].get<exact::way>();
+    options.path.last = failure["path"].get<exact::way>();
     options.has_path = true;
     options.search.shown_failure = failure["number"];
     return to_answer(search(options));

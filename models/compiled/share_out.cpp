@@ -82,19 +82,26 @@ void share_out::take(unsigned who, report said) {
 /// Whether what the searcher says belongs to a search that is given up, because a technique has misled somebody.
 bool share_out::begins_again(unsigned who, const report& said) {
   if (stopping_ || said.what == report::kind::ended) return false;
-  if (said.what == report::kind::stuck && !is_given_up(said.misled)) begin_again_without(said.misled);
+  if (said.what == report::kind::stuck && is_news(who, said)) begin_again_without(said.misled, said.shown_at);
   if (searchers_[who].told == given_up_.size()) return false;
   tell_to_begin_again(who);
   return true;
 }
 
+/// A way that shows a larger variable is one through the search that the others make only if its searcher knows of all
+/// that was given up.
+bool share_out::is_news(unsigned who, const report& said) const noexcept {
+  return said.misled == exact::technique::small_variables ? searchers_[who].told == given_up_.size()
+                                                          : !is_given_up(said.misled);
+}
+
 bool share_out::is_given_up(exact::technique s) const noexcept {
-  return std::find(given_up_.begin(), given_up_.end(), s) != given_up_.end();
+  return std::any_of(given_up_.begin(), given_up_.end(), [s](const given_up& g) { return g.what == s; });
 }
 
 /// Who waits for an answer gets it now. The others are told when they ask.
-void share_out::begin_again_without(exact::technique s) {
-  given_up_.push_back(s);
+void share_out::begin_again_without(exact::technique s, const exact::way& shown_at) {
+  given_up_.push_back({s, shown_at});
   waiting_.assign(1, {});
   for (unsigned i = 0; i != searchers_.size(); ++i) {
     searchers_[i].done = {};
@@ -104,7 +111,8 @@ void share_out::begin_again_without(exact::technique s) {
 
 void share_out::tell_to_begin_again(unsigned who) {
   searchers_[who].now = state::busy;
-  send_(who, {instruction::kind::begin_again, 0, {}, given_up_[searchers_[who].told++]});
+  const given_up& next = given_up_[searchers_[who].told++];
+  send_(who, {instruction::kind::begin_again, 0, next.shown_at, next.what});
 }
 
 void share_out::lose(unsigned who, const std::string& why) {
@@ -148,22 +156,10 @@ std::string describe_part(const search_result& r, session& s, const answer& a) {
                {"message", r.message},
                {"left_out", std::bit_cast<flags>(s.omitted())},
                {"weakened", s.code().orders().weakened_in()},
-               {"different_sizes", s.atomics().words().places()},
-               {"needs_one_process", r.how == coverage::cut_short && s.atomics().words().shown_late()}};
+               {"different_sizes", s.atomics().words().places()}};
   for (const unseen_code& u : all_unseen_code(s)) said["not_seen"].push_back({u.what, u.times});
   if (a.result != nullptr) said["result"] = *a.result;
   return said.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-bool share_out::needs_one_process() const {
-  bool needs = false;
-  for (const searcher& of : searchers_) {
-    if (of.result.empty()) continue;
-    const json said = json::parse(of.result);
-    if (said["status"] == 1) return false;
-    needs = needs || said["needs_one_process"];
-  }
-  return needs;
 }
 
 answer share_out::result(session& s, double seconds) const {

@@ -30,9 +30,6 @@ class share_out {
   [[nodiscard]] bool is_over() const noexcept;
   /// Prints how far the search is, after so many seconds.
   [[nodiscard]] search_progress progress(double seconds) const;
-  /// After the end: whether a searcher has met what it cannot tell the others, as a variable that is larger than it
-  /// seemed, and nobody a failure.
-  [[nodiscard]] bool needs_one_process() const;
   /// After the end. Notes in `s` what the searchers have left out.
   [[nodiscard]] answer result(session& s, double seconds) const;
 
@@ -44,9 +41,14 @@ class share_out {
     tally done;
     std::string result;
   };
+  struct given_up {
+    exact::technique what;
+    exact::way shown_at;
+  };
   [[nodiscard]] bool begins_again(unsigned who, const report& said);
+  [[nodiscard]] bool is_news(unsigned who, const report& said) const noexcept;
   [[nodiscard]] bool is_given_up(exact::technique s) const noexcept;
-  void begin_again_without(exact::technique s);
+  void begin_again_without(exact::technique s, const exact::way& shown_at);
   void tell_to_begin_again(unsigned who);
   void hand_out();
   void stop();
@@ -60,8 +62,8 @@ class share_out {
   std::vector<searcher> searchers_;
   std::deque<exact::way> waiting_;
   bool stopping_ = false;
-  std::vector<exact::technique> given_up_;  ///< in the order in which all searchers are told
-  std::string limit_;                       ///< the limit that was reached
+  std::vector<given_up> given_up_;  ///< in the order in which all searchers are told
+  std::string limit_;               ///< the limit that was reached
   std::string lost_;
 };
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "answer.hpp"
@@ -24,6 +25,10 @@
 #include "share_out.hpp"
 #include "signals.hpp"
 #include "symbols.hpp"
+
+// Programs that note their plain, or volatile, accesses have these: see relaxed_lines.hpp.
+extern "C" __attribute__((weak, visibility("default"))) const char runq_notes_plain;
+extern "C" __attribute__((weak, visibility("default"))) const char runq_notes_volatile;
 
 namespace runq::model::compiled {
 
@@ -50,6 +55,20 @@ code_ranges system_code;
   _exit(std::cout.flush() ? 0 : 2);
 }
 
+/// What the program's accesses have to be noted for, but are not: it was compiled without that option.
+[[nodiscard]] std::string not_compiled_for(const run_options& options) {
+  const char* const option = &runq_notes_plain == nullptr && options.accepted.all             ? "--ignore-races"
+                             : &runq_notes_plain == nullptr && !options.accepted.is_empty()   ? "--accept"
+                             : &runq_notes_plain == nullptr && !options.relaxed.empty()       ? "--plain-as-relaxed"
+                             : &runq_notes_volatile == nullptr && options.volatile_is_relaxed ? "--volatile-as-relaxed"
+                                                                                              : nullptr;
+  return option == nullptr ? ""
+                           : fmt::format(
+                                 "this program was compiled without {}: give that to runq-check, too, beside "
+                                 "--compile-only",
+                                 option);
+}
+
 int checked_main(int argc, char** argv, char** environment) {
   this_process.initialising = false;
   if (std::getenv("RUNQ_CHECK_FILES") != nullptr) say_whose_files();
@@ -66,6 +85,9 @@ int checked_main(int argc, char** argv, char** environment) {
   if (!wrong.empty()) end(STDERR_FILENO, {2, {}, "runq-check: " + wrong + "\n", {}, {}});
   if (output < 0 || !take_signals()) {
     end(STDERR_FILENO, {2, {}, "runq-check: the system gives too little to begin with\n", {}, {}});
+  }
+  if (const std::string refused = not_compiled_for(options); !refused.empty()) {
+    end(STDERR_FILENO, {2, {}, "runq-check: " + refused + "\n", {}, {}});
   }
   const unsigned processes = options.ledger ? 1 : options.jobs;
   const bool is_shared = started_by_mpi() || processes > 1;

@@ -27,7 +27,7 @@ void campaign::run() {
 
 /// Whether the search has met what only another one can judge, which has begun then. Each reason comes once at most.
 bool campaign::begins_again() {
-  if (takes_other_sizes()) return true;
+  if (takes_larger_variable()) return true;
   if (found_.knows_more) {
     forget_all();
     return true;
@@ -38,20 +38,28 @@ bool campaign::begins_again() {
   return true;
 }
 
-/// Whether the search has met a variable that is larger than it seemed. Ways through the tree are others then: with one
-/// that another process has told, or tells, that may come in the first execution only, which all of them make.
-bool campaign::takes_other_sizes() {
+/// Whether the search has met a variable that is larger than it seemed. Ways through the tree are others then.
+bool campaign::takes_larger_variable() {
   if (!found_.sizes_differ) return false;
-  if ((shown_ || source_ != nullptr) && !is_first_) {
-    found_.result.message += "; check by one process, without --path";
-    found_.sizes_differ = false;
-    return false;
-  }
+  if (!is_first_) larger_at_.push_back(pending_.way_here());
+  driver_.take_larger_variable();
   forget_all();
   return true;
 }
 
+/// Begins again with the larger variable that the execution at the end of that way shows. False: it shows none.
+bool campaign::finds_larger_variable(const way& at) {
+  forget_all();
+  bool is_there = follow(at);
+  while (is_first_ && takes_larger_variable()) is_there = follow(at);
+  if (is_there) explore_next();
+  return takes_larger_variable();
+}
+
 void campaign::begin_again_without(technique t) {
+  driver_.forget_larger_variables();
+  larger_at_.clear();
+  is_first_ = true;
   forget_all();
   if (t == technique::unordered_rounds) {
     run_.orders_barriers = true;
@@ -194,14 +202,17 @@ bool campaign::follow(const way& to) {
 
 void campaign::explore_parts() {
   for (;;) {
-    if (const technique t = source_->begins_again_without(); t != technique::none) begin_again_without(t);
-    const std::optional<way> next = source_->next();
-    if (source_->begins_again_without() != technique::none) continue;
-    if (!next) return;
-    bool is_there = explore_part(*next);
-    while (takes_other_sizes()) is_there = explore_part(*next);
+    bool is_there = begins_again_as_told();
+    if (is_there) {
+      const std::optional<way> next = source_->next();
+      if (source_->begins_again_without() != technique::none) continue;
+      if (!next) return;
+      is_there = explore_part(*next);
+      while (is_first_ && takes_larger_variable()) is_there = explore_part(*next);
+    }
+    if (found_.sizes_differ) found_.misled = technique::small_variables;
     if (found_.misled != technique::none) {
-      source_->ask_all_to_begin_again_without(found_.misled);
+      source_->ask_all_to_begin_again_without(found_.misled, pending_.way_here());
     } else if (!is_there) {
       return found_.cut_short(
           "a part of the search is not there: the program is not deterministic, or not the same everywhere");
@@ -209,6 +220,14 @@ void campaign::explore_parts() {
       return;
     }
   }
+}
+
+/// Returns false if it is told of an execution that is not there.
+bool campaign::begins_again_as_told() {
+  const technique t = source_->begins_again_without();
+  if (t == technique::small_variables) return finds_larger_variable(source_->shown_at());
+  if (t != technique::none) begin_again_without(t);
+  return true;
 }
 
 /// Returns false if there is no such part.
@@ -227,7 +246,11 @@ bool campaign::explore_part(const way& to) {
 }
 
 void campaign::explore_shown() {
-  if (!follow(*shown_)) return found_.cut_short("there is no execution at the end of this way");
+  constexpr const char* no_such_way = "there is no execution at the end of this way";
+  while (larger_at_.size() < shown_->larger_at.size()) {
+    if (!finds_larger_variable(shown_->larger_at[larger_at_.size()])) return found_.cut_short(no_such_way);
+  }
+  if (!follow(shown_->last)) return found_.cut_short(no_such_way);
   judge_.show_next();
   explore_next();
   found_.cut_short("the execution at the end of this way waits for ever, or sees old values for ever");

@@ -44,11 +44,13 @@ class campaign {
     if (source != nullptr) run_.skips_undone_rounds = run_.judges_undone_rounds = false;
   }
   /// Before run(): explore only the execution at the end of that path, and describe it even if it passes.
-  void show_only(way to) {
+  void show_only(full_way to) {
     shown_ = std::move(to);
     run_.judges_undone_rounds = false;
   }
   [[nodiscard]] again undecided() const noexcept { return undecided_; }
+  /// See full_way.
+  [[nodiscard]] const std::vector<way>& larger_at() const noexcept { return larger_at_; }
 
  private:
   [[nodiscard]] coverage what_is_sought() const noexcept;
@@ -56,7 +58,8 @@ class campaign {
   [[nodiscard]] bool begins_again();
   void begin_again_without(technique t);
   [[nodiscard]] bool has_passed_by() const noexcept;
-  [[nodiscard]] bool takes_other_sizes();
+  [[nodiscard]] bool takes_larger_variable();
+  [[nodiscard]] bool finds_larger_variable(const way& at);
   void forget_all();
   void begin_at_root();
   /// Until nothing is pending; alone, at most until `graphs` have been visited.
@@ -71,6 +74,7 @@ class campaign {
 
   [[nodiscard]] bool follow(const way& to);
   void explore_parts();
+  [[nodiscard]] bool begins_again_as_told();
   [[nodiscard]] bool explore_part(const way& to);
   void explore_shown();
   void walk_at_random();
@@ -92,14 +96,15 @@ class campaign {
   findings& found_;
   const exact_options& options_;
   work_source* source_ = nullptr;
-  std::optional<way> shown_;
+  std::optional<full_way> shown_;
+  std::vector<way> larger_at_;
   team* team_ = nullptr;  ///< while there are several processes
   again undecided_ = again::no;
   std::chrono::steady_clock::time_point start_;
   std::uint64_t events_unclocked_ = 0;  ///< executed since the clock was last read
   double next_progress_ = 0;            ///< in seconds since the start
   bool tells_progress_ = true;
-  bool is_first_ = true;  ///< no execution has come to its end yet
+  bool is_first_ = true;  ///< no execution of any search has come to its end yet
 };
 
 }  // namespace runq::model::exact

@@ -55,7 +55,8 @@ enum class technique : std::uint8_t {
   waits_in_place,    ///< exact_options::waits_in_place, and skips_retries with it
   unordered_rounds,  ///< of a barrier: see exact_options::orders_barriers
   symmetry,          ///< exact_options::up_to_symmetry
-  undone_rounds      ///< exact_options::skips_undone_rounds
+  undone_rounds,     ///< exact_options::skips_undone_rounds
+  small_variables    ///< a variable has the size of its first access, and is in truth a part of a larger one
 };
 
 /// How far threads that begin alike have been joined. Only who has joined none or all of them may do anything else.

@@ -15,6 +15,13 @@ namespace runq::model::exact {
 /// for later.
 using way = std::vector<std::uint32_t>;
 
+/// A way through the last of several searches, each of which has begun again when an execution showed a variable that
+/// is larger than it had seemed: the ways to these executions, but for the first one, which every search makes.
+struct full_way {
+  std::vector<way> larger_at;
+  way last;
+};
+
 class pending_work {
  public:
   struct turn {

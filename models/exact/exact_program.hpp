@@ -16,6 +16,10 @@ class program {
   virtual ~program() = default;
   /// Forgets what the executions up to now have shown: the search begins again.
   virtual void begin_search_again() {}
+  /// Before that: the variable of which search::give_up_sizes() was told last is larger from then on.
+  virtual void take_larger_variable() {}
+  /// Likewise: no variable is larger than its first access.
+  virtual void forget_larger_variables() {}
   /// Puts the memory into the state from which every execution begins.
   virtual void begin_execution() = 0;
   /// Runs the body of a thread, on its stack.

@@ -46,9 +46,10 @@ class search final : private search_parts, public program_operations {
   [[nodiscard]] exact::again undecided() const noexcept { return campaign_.undecided(); }
   /// For a program: see class campaign.
   void take_work_from(work_source* source) noexcept { campaign_.take_work_from(source); }
-  void show_only(way to) { campaign_.show_only(std::move(to)); }
+  void show_only(full_way to) { campaign_.show_only(std::move(to)); }
   /// The path to the running execution of a program.
   [[nodiscard]] way way_here() const { return pending_.way_here(); }
+  [[nodiscard]] full_way full_way_here() const { return {campaign_.larger_at(), way_here()}; }
   /// How far the search is; the numbers only grow.
   [[nodiscard]] const search_result& so_far() const noexcept { return search_parts::found_.result; }
   /// How much of the search is done, by weight.

@@ -21,10 +21,13 @@ class work_source {
   virtual void give(way part) = 0;
   /// Whether the result is no longer wanted.
   [[nodiscard]] virtual bool stopped() const noexcept = 0;
-  /// This search cannot go on by that technique: next() asks all processes to begin again without it.
-  virtual void ask_all_to_begin_again_without(technique t) = 0;
+  /// This search cannot go on by that technique, as the execution at the end of that way shows: next() asks all
+  /// processes to begin again without it.
+  virtual void ask_all_to_begin_again_without(technique t, way shown_at) = 0;
   /// What the last answer was to begin again without; none: it was another one. Until next() is called.
   [[nodiscard]] virtual technique begins_again_without() const noexcept = 0;
+  /// The way to the execution that has shown it.
+  [[nodiscard]] virtual const way& shown_at() const noexcept = 0;
 };
 
 }  // namespace runq::model::exact

@@ -110,6 +110,17 @@ class PlainAsRelaxed(Checked):
             self.check("--compiler", compiler, *both, ACCEPTED, status=0)
         self.assertIn("is not atomic, the access by", self.check(*both[2:], ACCEPTED, status=1))
 
+    def test_a_program_that_was_not_compiled_for_the_option_says_so(self):
+        program = self.file("noted")
+        for option, at_run in ((["--ignore-races"], "--ignore-races"), (["--plain-as-relaxed", "a.cpp:1"], "--accept race:a.cpp:1"),
+                               (["--volatile-as-relaxed"], "--volatile-as-relaxed")):
+            for compiled_for, status in (([], 2), (option, None)):
+                self.check("--compile-only", program, *compiled_for, ACCEPTED, status=0)
+                ran = subprocess.run([program], env={**os.environ, "RUNQ_CHECK": at_run}, capture_output=True, text=True, check=False)
+                said = f"runq-check: this program was compiled without {at_run.split()[0]}: "
+                self.assertEqual(ran.stderr.startswith(said), status == 2, ran)
+                self.assertEqual(ran.returncode == 2, status == 2, ran)
+
     def test_a_line_without_a_plain_access_is_named(self):
         printed = self.check("--plain-as-relaxed", "accepted.cpp:1", ACCEPTED, status=1)
         self.assertIn("note: no plain access was executed at accepted.cpp:1", printed)

@@ -132,21 +132,22 @@ class Alone(unittest.TestCase):
         self.assertGreater(int(found[1]), EXECUTIONS[4] / 2)
         self.assertEqual(without_time(run(counters(4), "--sample", "400", "--seed", "5")[1]), without_time(text))
 
-    def test_different_sizes_that_a_later_execution_shows_are_for_one_process(self):
-        sizes = os.path.join(HERE, "programs", "different_sizes.cpp")
-        for flags, status, expected in ((("-DFLAGS",), 0, r"bounded: .*different sizes at \w+\.cpp:\d+\) \(6 executions"),
-                                        (("-DFLAGS", "-DRELAXED"), 1, "FAIL: data race"),
-                                        (("-DLATE",), 0, r"bounded: .*different sizes at \w+\.cpp:\d+\)"),
-                                        (("-DLATE", "-DRELAXED"), 1, "FAIL.*: data race")):
-            got, text, _ = run(compiled(sizes, *flags), "--jobs", "2")
-            self.assertEqual(got, status, text)
-            self.assertRegex(text, expected)
-        alone, shared = (run(compiled(sizes, "-DLATE"), *jobs)[1] for jobs in ([], ["--jobs", "2"]))
-        self.assertEqual(without_time(alone), without_time(shared))
-        self.assertRegex(run(compiled(sizes, "-DCROWD"), "--jobs", "2")[1], r"bounded: .*\(5040 executions")
-        status, text, _ = run(compiled(sizes, "-DFLAGS", "-DRELAXED"), "--jobs", "2")
-        path = re.search("--path ([0-9.]+)", text)[1]
-        self.assertRegex(run(compiled(sizes, "-DFLAGS", "-DRELAXED"), "--path", path)[1], "FAIL: data race")
+    def late_sizes(self, *flags):
+        return compiled(os.path.join(HERE, "programs", "different_sizes.cpp"), "-DLATE", *flags)
+
+    def test_different_sizes_that_a_later_execution_shows_begin_a_shared_search_again(self):
+        for rounds in ("-DROUNDS=0", "-DROUNDS=6"):
+            alone, shared = (run(self.late_sizes(rounds), *jobs)[1] for jobs in ([], ["--jobs", "3"]))
+            self.assertRegex(alone, r"bounded: .*different sizes at \w+\.cpp:\d+\)")
+            self.assertEqual(without_time(alone), without_time(shared))
+
+    def test_a_path_leads_through_the_searches_that_other_sizes_have_ended(self):
+        program = self.late_sizes("-DRELAXED")
+        status, text, _ = run(program, "--jobs", "2")
+        path = re.search(r"--path ([0-9.]+\+[0-9.]+\+[0-9.]+)$", text, re.MULTILINE)[1]
+        self.assertEqual(run(program, "--path", path)[:2], (status, text))
+        self.assertTrue(run(program, "--all-failures", "1", "--path", path)[1].startswith("FAIL: data race"))
+        self.assertIn("there is no execution", run(program, "--path", "9+" + path)[1])
 
     def test_walks_find_the_bugs_of_the_textbook(self):
         for name, flag, what in (("queues/treiber_stack.cpp", "-DABA", "assertion fails"),
@@ -357,6 +358,10 @@ class Ranks(unittest.TestCase):
         status, text, _ = run(counters(4, "-DWRONG"), launcher=self.launcher(2))
         self.assertEqual(status, 1, text)
         self.assertTrue(text.startswith("FAIL: check failed"), text)
+
+    def test_ranks_begin_again_when_a_later_execution_shows_different_sizes(self):
+        program = compiled(os.path.join(HERE, "programs", "different_sizes.cpp"), "-DLATE", "-DROUNDS=6")
+        self.assertEqual(without_time(run(program, launcher=self.launcher(2))[1]), without_time(run(program)[1]))
 
     def check_after_killing(self, find):
         """Kills the process that `find` finds below mpirun."""
