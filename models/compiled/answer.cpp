@@ -129,6 +129,10 @@ namespace {
         "{})",
         fmt::join(s.atomics().words().places(), ", "));
   }
+  if (omitted.mutex_memory) {
+    also += fmt::format(", what atomic operations on the memory of a mutex tell of its state, and change of it (at {})",
+                        fmt::join(s.atomics().words().mutex_places(), ", "));
+  }
   if (omitted.failed_rounds && omitted.used_beside_rounds) {
     also +=
         ", what a thread does beside a failed round of a loop that another process has left out (--skip-retries off)";

@@ -24,6 +24,7 @@ struct left_out {
   bool reuse = false;              ///< a block might have been allocated that was freed before (once more)
   bool unordered_reuse = false;    ///< so might one of whose free by another thread the thread does not know
   bool mixed_sizes = false;        ///< the parts of an atomic variable were seen in one order
+  bool mutex_memory = false;       ///< atomic operations on the memory of a mutex had nothing to do with its state
   // Both together, which in one process makes the search begin again:
   bool failed_rounds = false;       ///< a round of a loop that only failed was left out
   bool used_beside_rounds = false;  ///< a thread used what such a round may use without being seen

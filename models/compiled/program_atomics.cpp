@@ -155,30 +155,34 @@ bool program_atomics::depart(event_id arrival, const void* code) {
 
 void program_atomics::lock(void* mutex, const void* code) {
   const site where = code_.here(code);
-  granule& g = memory_.at(mutex);
-  location at = whole_variable_at(g, mutex, mutex_bytes, where, code);
+  location at = mutex_at(mutex, where, code);
   now_.search->mutex_lock(at, where);
-  check_access(g, mutex, mutex_bytes, code);
+  check_access(memory_.at(mutex), mutex, mutex_bytes, code);
 }
 
 bool program_atomics::try_lock(void* mutex, exact::event_id like, const void* code) {
   const site where = code_.here(code);
-  granule& g = memory_.at(mutex);
-  location at = whole_variable_at(g, mutex, mutex_bytes, where, code);
+  location at = mutex_at(mutex, where, code);
   const bool done = now_.search->mutex_try_lock(at, like, where);
-  check_access(g, mutex, mutex_bytes, code);
+  check_access(memory_.at(mutex), mutex, mutex_bytes, code);
   return done;
 }
 
 void program_atomics::unlock(void* mutex, const void* code) {
   const site where = code_.here(code);
-  granule& g = memory_.at(mutex);
-  location at = whole_variable_at(g, mutex, mutex_bytes, where, code);
+  location at = mutex_at(mutex, where, code);
   now_.search->mutex_unlock(at, where);
-  check_access(g, mutex, mutex_bytes, code);
+  check_access(memory_.at(mutex), mutex, mutex_bytes, code);
 }
 
 location program_atomics::variable_at(granule& g, const void* at, unsigned size, const site& where, const void* code) {
+  atomic_place* const p = place_of({static_cast<std::byte*>(const_cast<void*>(at)), size}, g);
+  if (p != nullptr && p->is_mutex) begin_again_if_others_use(*p, const_cast<void*>(at), false, code);
+  return any_variable_at(g, at, size, where, code);
+}
+
+location program_atomics::any_variable_at(granule& g, const void* at, unsigned size, const site& where,
+                                          const void* code) {
   this_process.touched = {static_cast<const std::byte*>(at), size, code};
   if ((reinterpret_cast<std::uintptr_t>(at) & (size - 1)) != 0) {
     code_.fail(failure::misuse, fmt::format("an atomic operation of {} bytes on the misaligned address {}", size, at),
@@ -212,9 +216,47 @@ void program_atomics::require_no_write_beside(const mixed_word& word, const void
 /// A lock has all of its memory.
 location program_atomics::whole_variable_at(granule& g, const void* at, unsigned size, const site& where,
                                             const void* code) {
-  const location variable = variable_at(g, at, size, where, code);
+  const location variable = any_variable_at(g, at, size, where, code);
   if (!variable.accessed.is_whole()) code_.refuse("an atomic operation on the memory of a lock", code);
   return variable;
+}
+
+/// The variable that is the state of the mutex.
+location program_atomics::mutex_at(void* mutex, const site& where, const void* code) {
+  if (void* const state = words_.state_of(mutex); state != mutex) {
+    now_.omitted.mutex_memory = true;
+    return whole_variable_at(memory_.at(state), state, mutex_bytes, where, code);
+  }
+  if (words_.around(mutex, mutex_bytes).size != mutex_bytes) begin_again_with_mutex(mutex, code);
+  granule& g = memory_.at(mutex);
+  const auto place = [&] { return place_of({static_cast<std::byte*>(mutex), mutex_bytes}, g); };
+  if (atomic_place* const p = place()) {
+    if (!p->is_mutex) begin_again_if_others_use(*p, mutex, true, code);
+  } else {
+    for (const atomic_place& other : g.places()) {
+      const std::byte* const begin = static_cast<std::byte*>(mutex) - offset_in_granule(mutex);
+      if ((other.bytes() & bytes_from(offset_in_granule(mutex), mutex_bytes)) != 0 &&
+          !is_private(other, begin + other.first))
+        begin_again_with_mutex(mutex, code);
+    }
+  }
+  const location found = whole_variable_at(g, mutex, mutex_bytes, where, code);
+  place()->is_mutex = true;
+  return found;
+}
+
+/// What lies there is taken for a mutex from now on, or for none any more.
+void program_atomics::begin_again_if_others_use(atomic_place& place, void* mutex, bool is_mutex, const void* code) {
+  const bool is_reused =
+      now_.on_a_stack(mutex) && now_.concurrent_event(place.variable, false, now_.search->position()) == exact::nobody;
+  if (!is_reused && !is_private(place, mutex)) begin_again_with_mutex(mutex, code);
+  place.is_mutex = is_mutex;
+}
+
+void program_atomics::begin_again_with_mutex(void* mutex, const void* code) {
+  const std::string where = code_.to_text(code_.frame_of(code));
+  words_.show_mutex(mutex, where);
+  now_.search->give_up_sizes(fmt::format("atomic operations on the memory of a mutex, at {}", where));
 }
 
 location program_atomics::variable_of(const mixed_word& word, granule& g, const site& where, const void* code) {
@@ -245,8 +287,8 @@ location program_atomics::new_variable_at(granule& g, const void* at, unsigned s
   const std::uint16_t variable = variable_number(g, at, size, code);
   const std::uint64_t value = wide_.read(at, size);
   const location found = now_.search->find_variable(variable, mask_of(size), value, where);
-  g.atomics->now.push_back({first, bytes, false, variable, value});
-  if (upper != nullptr) upper->atomics->now.push_back({0, bytes, true, variable, 0});
+  g.atomics->now.push_back({first, bytes, false, false, variable, value});
+  if (upper != nullptr) upper->atomics->now.push_back({0, bytes, true, false, variable, 0});
   return found;
 }
 
@@ -273,6 +315,7 @@ void program_atomics::begin_again_with_word(const atomic_place& p, const std::by
                                             const void* code) {
   auto* const granule_begin = const_cast<std::byte*>(part);
   const mixed_word there{p.is_upper ? granule_begin - granule_bytes : granule_begin + p.first, p.size};
+  if (p.is_mutex) begin_again_with_mutex(there.begin, code);
   const std::string where = code_.to_text(code_.frame_of(code));
   words_.show(there, {static_cast<std::byte*>(const_cast<void*>(at)), size}, where);
   now_.search->give_up_sizes(fmt::format("atomic operations of different sizes on the same memory, at {}", where));
@@ -290,7 +333,7 @@ std::uint16_t program_atomics::variable_number(granule& g, const void* at, unsig
   if (generation == 0xff) code_.refuse("an atomic variable that is constructed 255 times in the same place", code);
   const auto variable = static_cast<std::uint16_t>(variables_.size());
   variables_.push_back(at);
-  g.atomics->known.push_back({generation, {first, static_cast<std::uint8_t>(size), false, variable, 0}});
+  g.atomics->known.push_back({generation, {first, static_cast<std::uint8_t>(size), false, false, variable, 0}});
   return variable;
 }
 

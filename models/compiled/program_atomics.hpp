@@ -68,20 +68,26 @@ class program_atomics {
   [[nodiscard]] bool restores_value(unsigned position, unsigned since) const;
   /// Where the one with that number lies; nullptr: there is none.
   [[nodiscard]] const void* address_of(unsigned variable) const noexcept {
-    return variable < variables_.size() ? variables_[variable] : nullptr;
+    return variable < variables_.size() ? words_.seen_as(variables_[variable]) : nullptr;
   }
 
  private:
   /// The atomic variable of `size` bytes at `at`, of which the first are in that granule.
   [[nodiscard]] location variable_at(granule& g, const void* at, unsigned size, const site& where, const void* code);
+  /// The same, or a lock.
+  [[nodiscard]] location any_variable_at(granule& g, const void* at, unsigned size, const site& where,
+                                         const void* code);
   [[nodiscard]] location whole_variable_at(granule& g, const void* at, unsigned size, const site& where,
                                            const void* code);
+  [[nodiscard]] location mutex_at(void* mutex, const site& where, const void* code);
+  void begin_again_if_others_use(atomic_place& place, void* mutex, bool is_mutex, const void* code);
   void require_no_write_beside(const mixed_word& word, const void* at, unsigned size);
   [[nodiscard]] location variable_of(const mixed_word& word, granule& g, const site& where, const void* code);
   [[nodiscard]] static atomic_place* place_of(const mixed_word& word, granule& g);
   [[nodiscard]] location new_variable_at(granule& g, const void* at, unsigned size, const site& where,
                                          const void* code);
   void make_room(granule& g, const std::byte* part, byte_mask bytes, const void* at, unsigned size, const void* code);
+  [[noreturn]] void begin_again_with_mutex(void* mutex, const void* code);
   [[noreturn]] void begin_again_with_word(const atomic_place& p, const std::byte* part, const void* at, unsigned size,
                                           const void* code);
   [[nodiscard]] std::uint16_t variable_number(granule& g, const void* at, unsigned size, const void* code);

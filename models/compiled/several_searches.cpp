@@ -61,15 +61,22 @@ class searches {
     if (!got.error.empty()) return json{{"error", got.error}};
     json said = json::parse(got.text);
     words_ = said["words"].get<std::vector<mixed_word>>();
+    places_ = said["places"];
+    mutex_places_ = said["mutexes"];
     return said;
   }
 
   [[nodiscard]] std::string search_here(const run_options& options) {
     session& s = current_session();
     for (const code_line& l : relaxed_) s.relaxed().add(l);
-    s.atomics().words().begin_with(words_);
+    mixed_words& words = s.atomics().words();
+    words.begin_with(words_);
+    for (const std::string& where : places_) words.note_place(where);
+    for (const std::string& where : mutex_places_) words.note_mutex_place(where);
     json said = result_of_search(s, options);
-    said["words"] = s.atomics().words().all();
+    said["words"] = words.all();
+    said["places"] = words.places();
+    said["mutexes"] = words.mutex_places();
     return sent(said);
   }
 
@@ -202,6 +209,8 @@ class searches {
   const run_options& options_;
   const check_function& check_;
   std::vector<code_line> relaxed_;
+  std::vector<std::string> places_;
+  std::vector<std::string> mutex_places_;
   std::vector<mixed_word> words_;  ///< that the last search has found: the ways through it are those of these
   std::vector<race> races_;
 };

@@ -17,6 +17,7 @@ import fnmatch
 import io
 import os
 import re
+import resource
 import subprocess
 import sys
 import tarfile
@@ -79,6 +80,7 @@ class Result:
     verdict: str
     text: str
     seconds: float
+    processor: float  # seconds of processor time, of the compiler and the check together
 
     def why(self):
         """The sentence that says why it fails."""
@@ -158,9 +160,14 @@ def version_of(report, home, checkout, version):
         yield Version(Path(scratch), sources, [f"-I{ours}", *(f"-I{theirs / name}" for name in report.include), "-w", *flags])
 
 
+def processor_time():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def check(tool, compiler, report, home, checkout, version):
     """Compiles one version, and checks it."""
-    began = time.monotonic()
+    began, used = time.monotonic(), processor_time()
     with version_of(report, home, checkout, version) as made:
         program = made.folder / "program"
         compiled = compile_checked(tool, compiler, program, made.sources, made.flags, options=report.options)
@@ -168,7 +175,7 @@ def check(tool, compiler, report, home, checkout, version):
             raise Refused(f"does not compile:\n{compiled.stderr}")
         ran = run_checked(program, report.options)
         text = (ran.stdout + ran.stderr).replace(f"{made.theirs}/", "")
-    return Result(short_verdict(text), text, time.monotonic() - began)
+    return Result(short_verdict(text), text, time.monotonic() - began, processor_time() - used)
 
 
 def compile_for_sanitizer(compiler, made):
@@ -214,7 +221,7 @@ def ask_sanitizer(compiler, report, home, checkout, seconds):
 def print_result(version, result, whole):
     name, _, _, _, expected = version
     good = result.verdict == expected
-    print(f"  {name}: {result.verdict}, {result.seconds:.1f} s{'' if good else f'  EXPECTED: {expected}'}", flush=True)
+    print(f"  {name}: {result.verdict}, {result.seconds:.1f} s, {result.processor:.1f} s of processor time{'' if good else f'  EXPECTED: {expected}'}", flush=True)
     if whole or not good:
         print(result.text)
     else:

@@ -28,16 +28,20 @@
 // check -DLATE -DRELAXED: FAIL data race
 // check --all-failures 2 -DLATE -DRELAXED: FAIL 1 different failure
 // check -DON_A_STACK: FAIL check failed
-// check -DLOCK: no verdict: not modelled: an atomic operation on the memory of a lock
+// check -DLOCK=int: bounded; on the memory of a mutex tell of its state, and change of it (at
+// check -DLOCK=int -DFIRST: bounded; on the memory of a mutex tell of its state, and change of it (at
+// check -DLOCK=long: bounded
+// check -DLOCK=long -DFIRST: bounded
+// check -DLOCK=long -DWRONG: FAIL data race
+// check --all-failures 2 -DLOCK=long -DWRONG: FAIL 1 different failure
 // check -mcx16 -DWIDE: bounded
 // check -mcx16 -DWIDE -DTORN: FAIL check failed
 // check -mcx16 -DWIDE -DRELAXED: FAIL data race
 #include <atomic>
 #include <cassert>
 #include <cstdint>
+#include <mutex>
 #include <thread>
-
-#include <pthread.h>
 
 #ifndef ROUNDS
 #define ROUNDS 0
@@ -293,12 +297,29 @@ int main() {
   __atomic_store_n(pointer, 6, relaxed);
   assert(__atomic_load_n(&both, relaxed) == (wide{1} << 64) + 6);
 #elif defined(LOCK)
-  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  std::thread a([] {
-    pthread_mutex_lock(&mutex);
-    pthread_mutex_unlock(&mutex);
-  });
-  static_cast<void>(__atomic_load_n(reinterpret_cast<std::uint64_t*>(&mutex), relaxed));
+  // The memory of a mutex is also that of an atomic variable of this type, which is written before or after others
+  // lock.
+  static std::mutex mutex;
+  auto* const link = reinterpret_cast<LOCK*>(&mutex);
+#ifdef FIRST
+  __atomic_store_n(link, 5, relaxed);
+#endif
+  const auto use = [] {
+#ifndef WRONG
+    const std::lock_guard<std::mutex> guard(mutex);
+#endif
+    ++data[0];
+  };
+  std::thread a(use);
+#ifndef FIRST
+  __atomic_store_n(link, 5, relaxed);
+#endif
+  use();
+  {
+    const std::lock_guard<std::mutex> guard(mutex);
+    assert(__atomic_load_n(link, relaxed) == 5);
+  }
   a.join();
+  assert(data[0] == 2);
 #endif
 }
