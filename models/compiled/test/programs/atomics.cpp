@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Atomic operations: of all sizes, of 128 bits, beside plain accesses, and that wait.
+// Each program has a macro, which stands first in its lines `// check`.
 #include <atomic>
 #include <cassert>
 #include <cstdint>

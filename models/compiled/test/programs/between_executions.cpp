@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What an execution leaves behind, the next one does not find.
+// Each program has a macro, which stands first in its lines `// check`. The last program has none.
 #include <atomic>
 #include <cassert>
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // C11: <stdatomic.h> and <threads.h>; and what pthreads have besides mutexes.
+// Each program has a macro, which stands first in its lines `// check`. The last program has none.
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>

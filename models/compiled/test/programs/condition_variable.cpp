@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Waits for condition variables.
+// Each program has a macro, which stands first in its lines `// check`. The last program has none.
 #include <cassert>
 #include <cerrno>
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How a program ends: with which status and failure, and what runs before.
+// Each program has a macro, which stands first in its lines `// check`. The last program has none.
 #include <atomic>
 #include <cassert>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Memory that is allocated, freed, and allocated again.
+// Each program has a macro, which stands first in its lines `// check`.
 #include <atomic>
 #include <cassert>
 #include <cstdint>

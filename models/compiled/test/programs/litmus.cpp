@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Small programs for the memory model.
+// Each program has a macro, which stands first in its lines `// check`.
 #include <atomic>
 #include <cassert>
 #include <thread>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Locks of the standard library, and what it offers besides the mutex.
+// Each program has a macro, which stands first in its lines `// check`. The last program has none.
 #include <atomic>
 #include <barrier>
 #include <cassert>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Loops that wait, and loops that count their rounds.
+// Each program has a macro, which stands first in its lines `// check`. The last program has none.
 #include <atomic>
 #include <cassert>
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is accessed again, by a loop that waits or by the next line.
+// Each program has a macro, which stands first in its lines `// check`. The last program has none.
 #include <atomic>
 #include <cassert>
 #include <functional>

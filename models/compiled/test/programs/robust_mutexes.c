@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Threads of pthreads that end: with a robust mutex, and with a cleanup handler.
+// Each program has a macro, which stands first in its lines `// check`. The last program has none.
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Functions of the C library read and write memory as the program itself does, although they are not instrumented.
+// Each program has a macro, which stands first in its lines `// check`. The last program has none.
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>

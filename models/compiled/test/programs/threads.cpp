@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Threads: they start others, end, and are joined or not.
+// Each program has a macro, which stands first in its lines `// check`.
 #include <atomic>
 #include <cassert>
 #include <condition_variable>
