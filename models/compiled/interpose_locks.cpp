@@ -158,7 +158,7 @@ RUNQ_HOOK int pthread_barrier_wait(pthread_barrier_t* at) noexcept {
                   code);
   }
   if (s.atomics().has_rounds()) {
-    const auto arrival = s.atomics().arrive(&b->arrived, word, needed, may_look_at_result(code), code);
+    const auto arrival = s.atomics().arrive(&b->arrived, word, {needed, may_look_at_result(code)}, code);
     return s.atomics().depart(arrival, code) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
   }
   const std::uint64_t before = s.atomics().rmw(&b->arrived, word, rmw_op::add, 1, std::memory_order::acq_rel, code);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "exact_barrier.hpp"
+
 namespace runq::model::compiled {
 
 using exact::event_id;
@@ -138,11 +140,11 @@ void program_atomics::give_back(void* at, unsigned size, std::uint64_t delta, bo
   leave_in_memory(g, at, size, before - delta);
 }
 
-event_id program_atomics::arrive(const void* at, unsigned size, unsigned needed, bool looks, const void* code) {
+event_id program_atomics::arrive(const void* at, unsigned size, arriving how, const void* code) {
   const site where = code_.here(code);
   granule& g = memory_.at(at);
   location variable = whole_variable_at(g, at, size, where, code);
-  const event_id arrival = now_.search->arrive(variable, needed, looks, where);
+  const event_id arrival = now_.search->arrive(variable, how, where);
   now_.note_effect();
   check_access(g, at, size, code);
   return arrival;
@@ -151,6 +153,19 @@ event_id program_atomics::arrive(const void* at, unsigned size, unsigned needed,
 /// The barrier may be destroyed meanwhile.
 bool program_atomics::depart(event_id arrival, const void* code) {
   return now_.search->depart(arrival, code_.here(code));
+}
+
+void program_atomics::depart(const void* at, unsigned size, std::uint32_t round, bool by_token, const void* code) {
+  const site where = code_.here(code);
+  location variable = whole_variable_at(memory_.at(at), at, size, where, code);
+  now_.note_effect();
+  now_.search->depart(variable, round, by_token, where);
+}
+
+bool program_atomics::has_late_departure(const void* at, unsigned size) {
+  const atomic_place* const p = place_of(words_.around(const_cast<void*>(at), size), memory_.at(at));
+  return p != nullptr && exact::has_late_departure(now_.search->current_graph(),
+                                                   {static_cast<std::uint16_t>(exact::constructing), p->variable});
 }
 
 void program_atomics::lock(void* mutex, const void* code) {

@@ -44,8 +44,16 @@ class program_atomics {
   void end_plain_store(void* at, unsigned size, const void* code);
 
   /// At a barrier, whose word of `size` bytes stays as it is: see exact::program_operations.
-  [[nodiscard]] exact::event_id arrive(const void* at, unsigned size, unsigned needed, bool looks, const void* code);
+  using arriving = exact::program_operations::arriving;
+  [[nodiscard]] exact::event_id arrive(const void* at, unsigned size, arriving how, const void* code);
   [[nodiscard]] bool depart(exact::event_id arrival, const void* code);
+  void depart(const void* at, unsigned size, std::uint32_t round, bool by_token, const void* code);
+  [[nodiscard]] std::uint32_t round_of(exact::event_id arrival) const noexcept {
+    return now_.search->current_graph().at(arrival).place;
+  }
+  /// Whether a thread may come with its token of a round at that word when the next one is over, too.
+  [[nodiscard]] bool has_late_departure(const void* at, unsigned size);
+  [[noreturn]] void give_up_rounds(const std::string& why) { now_.search->give_up_rounds(why); }
   [[nodiscard]] bool has_rounds() const noexcept { return now_.search->has_rounds(); }
 
   // --- operations of locks: what they mean to the running thread is said by program_locks ---------------------------

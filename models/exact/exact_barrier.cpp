@@ -3,48 +3,36 @@
 
 namespace runq::model::exact {
 
-namespace {
-
-/// Calls `function` with each arrival at the barrier.
-template <class Function>
-void for_each_arrival(const graph& g, event_id barrier, Function&& function) {
-  for (unsigned t = constructing + 1; t != g.end_of_threads(); ++t) {
-    for (unsigned i = 0; i != g.size(t); ++i) {
-      const node& n = g.at(t, i);
-      if (n.kind != node_kind::arrive || n.variable != barrier) continue;
-      function(event_id{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)}, n);
-    }
-  }
-}
-
-}  // namespace
-
 barrier_round round_at(const graph& g, event_id barrier, std::uint32_t number) noexcept {
   barrier_round round;
-  for_each_arrival(g, barrier, [&](event_id e, const node& n) {
-    if (n.place != number) return;
-    round.arrivals[round.count++] = e;
+  unsigned left = 0;
+  for_each_arrival(g, barrier, [&](event_id, const node& n) {
     round.needed = static_cast<unsigned>(n.value);
+    if (n.place == number) round.arrived += n.arriving();
+    if (n.place < number) left += n.leaving();
   });
+  round.needed -= left;
   return round;
 }
 
 /// By how many have arrived before. The order in which arrivals are added to a graph is the search's business, so it
-/// must not matter: whatever has arrived in the round before has to be known.
+/// must not matter: whatever has arrived in the rounds before has to be known.
 bool join_round(graph& g, event_id arrival) noexcept {
   node& own = g.at(arrival);
-  std::uint32_t before = 0;
+  constexpr std::uint32_t in_none = ~std::uint32_t{0};
+  own.place = in_none;
+  std::uint32_t last = 0;
   bool is_clear = true;
-  for_each_arrival(g, own.variable, [&](event_id e, const node& n) {
-    if (e == arrival) return;
-    ++before;
+  for_each_arrival(g, own.variable, [&](event_id, const node& n) {
+    if (n.place != in_none && n.place > last) last = n.place;
     if (n.value != own.value) is_clear = false;
   });
-  own.place = before / static_cast<std::uint32_t>(own.value);
+  own.place = round_at(g, own.variable, last).is_complete() ? last + 1 : last;
   for_each_arrival(g, own.variable, [&](event_id e, const node& n) {
-    if (e != arrival && n.place != own.place && !own.porf.covers(e)) is_clear = false;
+    if (n.place != own.place && !own.porf.covers(e)) is_clear = false;
   });
-  return is_clear;
+  const barrier_round joined = round_at(g, own.variable, own.place);
+  return is_clear && joined.arrived <= joined.needed;
 }
 
 unsigned serial_choice::number_of(unsigned thread) const noexcept {
@@ -53,36 +41,55 @@ unsigned serial_choice::number_of(unsigned thread) const noexcept {
   return i;
 }
 
-serial_choice choice_in(const barrier_round& round, const graph& g) noexcept {
+serial_choice choice_in(const graph& g, event_id barrier, std::uint32_t round) noexcept {
   serial_choice choice;
-  for (unsigned i = 0; i != round.count; ++i) {
-    if (g.at(round.arrivals[i]).looks) choice.threads[choice.count++] = round.arrivals[i].thread;
-  }
-  choice.alternatives = choice.count + (choice.count == round.count ? 0 : 1);
+  unsigned arrivals = 0;
+  event_id first = nobody;
+  for_each_arrival(g, barrier, [&](event_id e, const node& n) {
+    if (n.place != round) return;
+    ++arrivals;
+    if (!n.looks) return;
+    if (choice.count == 0) first = e;
+    choice.threads[choice.count++] = e.thread;
+  });
+  choice.alternatives = choice.count + (choice.count == arrivals ? 0 : 1);
   if (choice.count == 0 || choice.alternatives == 1) return choice;
-  for (unsigned i = 0; i != round.count; ++i) {
-    if (round.arrivals[i].thread != choice.threads[0]) continue;
-    choice.made = {round.arrivals[i].thread, static_cast<std::uint16_t>(round.arrivals[i].index + 2)};
-  }
+  choice.made = {first.thread, static_cast<std::uint16_t>(first.index + 2)};
   return choice;
 }
 
-bool may_depart(const graph& g, event_id arrival) noexcept {
-  if (!round_at(g, g.at(arrival).variable, g.at(arrival).place).is_complete()) return false;
+bool may_depart(const graph& g, const step::depart& how) noexcept {
+  if (!round_at(g, how.of, how.round).is_complete()) return false;
   bool all_there = true;
-  for_each_before_departure(g, arrival, [&](event_id e) { all_there = all_there && g.contains(e); });
+  for_each_before_departure(g, how, [&](event_id e) { all_there = all_there && g.contains(e); });
   return all_there;
 }
 
 /// A choice is known as what is read with relaxed order: it orders nothing else.
 void leave_round(graph& g, event_id departure) noexcept {
   node& own = g.at(departure);
-  own.place = g.at(own.like).place;
-  for_each_before_departure(g, own.like, [&](event_id e) {
+  own.place = own.departure().round;
+  for_each_before_departure(g, own.departure(), [&](event_id e) {
     const node& before = g.at(e);
     if (before.kind == node_kind::arrive) own.hb.join(before.hb);
     own.porf.join(before.porf);
   });
+}
+
+/// Nobody has arrived in the next round because of the departure.
+bool has_late_departure(const graph& g, event_id barrier) noexcept {
+  bool found = false;
+  const auto is_late = [&](event_id departure, const node& n) {
+    if (!n.departure().by_token || !round_at(g, barrier, n.place + 1).is_complete()) return false;
+    bool is_known = false;
+    for_each_arrival(g, barrier, [&](event_id, const node& a) {
+      is_known = is_known || (a.place == n.place + 1 && a.porf.covers(departure));
+    });
+    return !is_known;
+  };
+  for_each_at_barrier(g, barrier, node_kind::depart,
+                      [&](event_id e, const node& n) { found = found || is_late(e, n); });
+  return found;
 }
 
 }  // namespace runq::model::exact

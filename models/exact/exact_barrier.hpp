@@ -7,18 +7,35 @@
 #pragma once
 
 #include <array>
+#include <utility>
 
 #include "exact_graph.hpp"
 
 namespace runq::model::exact {
 
-/// The arrivals at a barrier in one of its rounds, in the order of the threads' numbers.
+/// Calls `function` with each of the arrivals at the barrier, or of the departures from it.
+template <class Function>
+void for_each_at_barrier(const graph& g, event_id barrier, node_kind kind, Function&& function) {
+  for (unsigned t = constructing + 1; t != g.end_of_threads(); ++t) {
+    for (unsigned i = 0; i != g.size(t); ++i) {
+      const node& n = g.at(t, i);
+      if (n.kind != kind || n.variable != barrier) continue;
+      function(event_id{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)}, n);
+    }
+  }
+}
+template <class Function>
+void for_each_arrival(const graph& g, event_id barrier, Function&& function) {
+  for_each_at_barrier(g, barrier, node_kind::arrive, std::forward<Function>(function));
+}
+
+/// How many threads have arrived in a round, and how many have to: of those that it began for, as many fewer as have
+/// left in the rounds before.
 struct barrier_round {
-  std::array<event_id, thread_slots> arrivals;
-  unsigned count = 0;
+  unsigned arrived = 0;
   unsigned needed = 0;
 
-  [[nodiscard]] bool is_complete() const noexcept { return count != 0 && count == needed; }
+  [[nodiscard]] bool is_complete() const noexcept { return arrived != 0 && arrived == needed; }
 };
 [[nodiscard]] barrier_round round_at(const graph& g, event_id barrier, std::uint32_t number) noexcept;
 
@@ -37,19 +54,23 @@ struct serial_choice {
   /// The number of `thread` among those that look; `count`: it does not.
   [[nodiscard]] unsigned number_of(unsigned thread) const noexcept;
 };
-[[nodiscard]] serial_choice choice_in(const barrier_round& round, const graph& g) noexcept;
+[[nodiscard]] serial_choice choice_in(const graph& g, event_id barrier, std::uint32_t round) noexcept;
 
-/// Whether the thread of `arrival` can depart: the round is complete, and what it has to know was chosen.
-[[nodiscard]] bool may_depart(const graph& g, event_id arrival) noexcept;
+/// Whether a thread can depart: the round is complete, and what it has to know was chosen.
+[[nodiscard]] bool may_depart(const graph& g, const step::depart& how) noexcept;
 /// Gives `departure`, which was just added and may depart, what it knows.
 void leave_round(graph& g, event_id departure) noexcept;
-/// Calls `function` with each event that a departure after `arrival` comes after.
+/// Whether a thread departs by the token of a round that may be over, and the next one, too, when it begins to.
+[[nodiscard]] bool has_late_departure(const graph& g, event_id barrier) noexcept;
+/// Calls `function` with each event that such a departure comes after.
 template <class Function>
-void for_each_before_departure(const graph& g, event_id arrival, Function&& function) {
-  const barrier_round round = round_at(g, g.at(arrival).variable, g.at(arrival).place);
-  for (unsigned i = 0; i != round.count; ++i) function(round.arrivals[i]);
-  const serial_choice choice = choice_in(round, g);
-  const unsigned own = choice.number_of(arrival.thread);
+void for_each_before_departure(const graph& g, const step::depart& how, Function&& function) {
+  for_each_arrival(g, how.of, [&](event_id e, const node& n) {
+    if (n.place == how.round) function(e);
+  });
+  if (how.arrival == nobody) return;
+  const serial_choice choice = choice_in(g, how.of, how.round);
+  const unsigned own = choice.number_of(how.arrival.thread);
   if (choice.made != nobody && own != 0 && own != choice.count) function(choice.made);
 }
 

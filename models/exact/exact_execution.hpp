@@ -38,7 +38,8 @@ struct thread_state {
   unsigned joined = 0;        ///< joining: the other thread
   unsigned await_begin = 0;   ///< position at which the last evaluation of an awaited condition began
   site where{};               ///< of the operation in which it waits
-  event_id awaited = nobody;  ///< in_place: the variable that it has read; arrived: its arrival
+  event_id awaited = nobody;  ///< in_place: the variable that it has read
+  step::depart departure{};   ///< arrived: how it waits to depart
   std::vector<site> sites;    ///< of each event
 
   /// Of the next event.

@@ -95,7 +95,7 @@ bool executor::can_extend(unsigned thread) const noexcept {
   if (lets_others_begin(thread)) return false;
   const thread_state& t = run_.threads[thread];
   if (t.now == status::joining) return run_.g->has_ended(t.joined);
-  if (t.now == status::arrived) return may_depart(*run_.g, t.awaited);
+  if (t.now == status::arrived) return may_depart(*run_.g, t.departure);
   if (t.now == status::in_place) {
     const event_id next{static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(t.position)};
     return explorer_.can_try(next, t.awaited);
@@ -255,7 +255,7 @@ bool executor::replay(const operation& wanted, site where) {
     if (!wanted.repeats(n)) adapt_to(wanted, where);
     const bool delayed = run_.g->delayed == run_.next_event();
     if ((n.kind == node_kind::read && !delayed) || n.kind == node_kind::join) await(n.source);
-    if (n.kind == node_kind::depart) await_arrivals(n.like);
+    if (n.kind == node_kind::depart) await_arrivals(n.departure());
     run_.note_executed(where);
     if (n.kind == node_kind::read && n.exclusive) run_.note_executed(where);
     return true;
@@ -299,8 +299,8 @@ void executor::await(event_id before) {
   while (run_.threads[before.thread].position <= before.index) run_.running().stack.suspend();
 }
 
-void executor::await_arrivals(event_id arrival) {
-  for_each_before_departure(*run_.g, arrival, [this](event_id e) { await(e); });
+void executor::await_arrivals(const step::depart& how) {
+  for_each_before_departure(*run_.g, how, [this](event_id e) { await(e); });
 }
 
 // --- an operation: a new event -------------------------------------------------------------------------------------
@@ -390,18 +390,20 @@ void executor::add_join(const operation& wanted, site where) {
 
 void executor::add_arrival(const operation& wanted, site where) {
   if (join_round(*run_.g, append(wanted, where))) return;
+  give_up_rounds("threads come to a barrier at the same time of which some belong to its next round");
+}
+
+void executor::give_up_rounds(const std::string& why) {
   found_.misled = technique::unordered_rounds;
-  found_.cut_short(
-      "threads come to a barrier at the same time of which some belong to its next round; check with "
-      "--barriers-in-order");
+  found_.cut_short(why + "; check with --barriers-in-order");
   run_.abandon();
 }
 
 void executor::add_departure(const operation& wanted, site where) {
   thread_state& t = run_.running();
-  while (!may_depart(*run_.g, wanted.like)) {
+  while (!may_depart(*run_.g, wanted.departure())) {
     t.now = status::arrived;
-    t.awaited = wanted.like;
+    t.departure = wanted.departure();
     t.await_begin = t.position;
     t.where = where;
     t.stack.suspend();

@@ -39,6 +39,7 @@ class executor {
   /// See program_operations.
   [[nodiscard]] bool is_between_joins() const noexcept;
   [[noreturn]] void give_up_symmetry(std::string why);
+  [[noreturn]] void give_up_rounds(const std::string& why);
 
  private:
   [[nodiscard]] bool run_to_its_end();
@@ -60,7 +61,7 @@ class executor {
   void adapt_to(const operation& wanted, site where);
   [[noreturn]] void end_at_limit_of_events();
   [[noreturn]] void end_at_limit_of_sequential();
-  void await_arrivals(event_id arrival);
+  void await_arrivals(const step::depart& how);
   void await(event_id before);
   void extend(const operation& wanted, site where);
   event_id append(const operation& wanted, site where);

@@ -140,16 +140,22 @@ struct join {
   unsigned thread;
 };
 struct end {};
-/// At a barrier for `needed` threads. `looks`: the thread will look at whether it is the one that is told apart.
+/// At a barrier that began for `needed`, as `count` threads, of which `leaving` come to no later round. `looks`: the
+/// thread will look at whether it is the one that is told apart.
 struct arrive {
   event_id of;
   unsigned needed;
   bool looks;
+  unsigned count = 1;
+  unsigned leaving = 0;
 };
-/// After that arrival of the same thread.
+/// From that round of the barrier. `arrival`: the thread's own, right before, if it may be the one that is told apart.
+/// `by_token`: it may begin to when the round is over, and must not when the next one is.
 struct depart {
   event_id of;
-  event_id arrival;
+  std::uint32_t round = 0;
+  event_id arrival = nobody;
+  bool by_token = false;
 };
 /// Of one of the numbers 0 … alternatives-1.
 struct choose {
@@ -178,11 +184,11 @@ struct operation {
   /// The value written; for a read, the value that it has read is filled in, for a choice the alternative. Of the
   /// others, the number that a trace shows: bytes, or a thread as the trace counts.
   std::uint64_t value = 0;
-  std::uint64_t expected = 0;  ///< change == exchange, take; spawn: begins_like()
+  std::uint64_t expected = 0;  ///< change == exchange, take; spawn: begins_like(); arrive: leaving(); depart: its round
   std::uint64_t count = 1;     ///< change == take
 
  private:
-  std::uint64_t detail_ = 0;  ///< mask(), operand(), desired(), thread() or alternatives()
+  std::uint64_t detail_ = 0;  ///< mask(), operand(), desired(), thread(), arriving() or alternatives()
 
  public:
   /// Reads what this earlier read of the same thread has read, and nothing else, unless a newer write happens before
@@ -324,12 +330,16 @@ struct operation {
     variable = s.of;
     value = s.needed;
     looks = s.looks;
+    expected = s.leaving;
+    detail_ = s.count;
   }
   operation(const step::depart& s) {
     kind = node_kind::depart;
     shown = event_kind::depart;
     variable = s.of;
+    expected = s.round;
     like = s.arrival;
+    value = s.by_token ? 1 : 0;
   }
   operation(const step::choose& s) {
     kind = node_kind::choice;
@@ -362,6 +372,14 @@ struct operation {
   [[nodiscard]] unsigned thread() const noexcept { return static_cast<unsigned>(detail_); }
   /// spawn: exact_symmetry.hpp
   [[nodiscard]] unsigned begins_like() const noexcept { return static_cast<unsigned>(expected); }
+  /// arrive: as how many threads
+  [[nodiscard]] unsigned arriving() const noexcept { return static_cast<unsigned>(detail_); }
+  /// arrive: how many of them come to no later round
+  [[nodiscard]] unsigned leaving() const noexcept { return static_cast<unsigned>(expected); }
+  /// depart
+  [[nodiscard]] step::depart departure() const noexcept {
+    return {variable, static_cast<std::uint32_t>(expected), like, value != 0};
+  }
   /// choice
   [[nodiscard]] unsigned alternatives() const noexcept { return static_cast<unsigned>(detail_); }
 

@@ -66,18 +66,28 @@ bool program_operations::take(location& at, std::uint64_t first, std::uint64_t c
   }
 }
 
-event_id program_operations::arrive(location& at, unsigned needed, bool looks, site where) {
-  return executor_.perform(step::arrive{variable_of(at, where), needed, looks}, where);
+event_id program_operations::arrive(location& at, arriving how, site where) {
+  return executor_.perform(step::arrive{variable_of(at, where), how.needed, how.looks, how.count, how.leaving}, where);
 }
 
 bool program_operations::depart(event_id arrival, site where) {
-  executor_.perform(step::depart{run_.g->at(arrival).variable, arrival}, where);
-  const barrier_round round = round_at(*run_.g, run_.g->at(arrival).variable, run_.g->at(arrival).place);
-  const serial_choice choice = choice_in(round, *run_.g);
+  const event_id barrier = run_.g->at(arrival).variable;
+  const std::uint32_t round = run_.g->at(arrival).place;
+  executor_.perform(step::depart{barrier, round, arrival}, where);
+  const serial_choice choice = choice_in(*run_.g, barrier, round);
   const unsigned own = choice.number_of(arrival.thread);
   if (own == choice.count) return false;
   if (choice.made == nobody) return true;
   return own == (own == 0 ? choose(choice.alternatives, where) : run_.g->at(choice.made).value);
+}
+
+void program_operations::depart(location& at, std::uint32_t round, bool by_token, site where) {
+  executor_.perform(step::depart{variable_of(at, where), round, nobody, by_token}, where);
+}
+
+void program_operations::give_up_rounds(const std::string& why) {
+  if (on_shortcut()) run_.abandon();
+  executor_.give_up_rounds(why);
 }
 
 void program_operations::block(site where) {

@@ -30,14 +30,24 @@ class program_operations : public scenario_operations {
   void join(unsigned thread, site where);
   /// The running thread comes to its end here.
   [[noreturn]] void finish_thread() { executor_.finish_thread(); }
-  /// The running thread arrives at a barrier for `needed` threads. Returns the arrival. `looks`: it will look at what
-  /// depart() returns.
-  [[nodiscard]] event_id arrive(location& at, unsigned needed, bool looks, site where);
+  /// See step::arrive.
+  struct arriving {
+    unsigned needed;
+    bool looks = false;
+    unsigned count = 1;
+    unsigned leaving = 0;
+  };
+  /// The running thread arrives at a barrier. Returns the arrival. `looks`: it will look at what depart() returns.
+  [[nodiscard]] event_id arrive(location& at, arriving how, site where);
   /// Waits until as many have arrived. Returns whether this thread is the one of them that is told apart. To be called
   /// right after arrive(), if the thread looks at that.
   [[nodiscard]] bool depart(event_id arrival, site where);
+  /// The same of any thread, which is not told apart: waits until that round is complete. `by_token`: see step::depart.
+  void depart(location& at, std::uint32_t round, bool by_token, site where);
   /// Whether barriers are made of that; otherwise, of counters.
   [[nodiscard]] bool has_rounds() const noexcept { return !run_.orders_barriers; }
+  /// The search begins again without.
+  [[noreturn]] void give_up_rounds(const std::string& why);
   /// One of the numbers 0 … alternatives-1: all of them are explored.
   [[nodiscard]] unsigned choose(unsigned alternatives, site where, event_kind shown = event_kind::choice);
   /// In this execution that thread may stop for ever before each operation that might change memory, where may_stop()

@@ -176,7 +176,7 @@ class sequential_order {
       require(n.source, i);
       require(n.older, i);
       if (n.kind == node_kind::depart) {
-        for_each_before_departure(g, n.like, [&](event_id before) { require(before, i); });
+        for_each_before_departure(g, n.departure(), [&](event_id before) { require(before, i); });
       }
       if (n.kind == node_kind::read && g.contains(n.source)) require(i, g.at(n.source).newer);
     }

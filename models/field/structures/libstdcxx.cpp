@@ -14,6 +14,7 @@ RUNQ_FIELD(runq::field::write_and_read<number>)
 
 #ifdef FIELD_std_latch
 // std::latch of libstdc++: what is written before a count is seen after the wait.
+#define RUNQ_CHECK_LIBRARY_BARRIERS
 #include <latch>
 
 #include "../field.hpp"
@@ -101,6 +102,7 @@ RUNQ_FIELD(make_test)
 #ifdef FIELD_std_barrier
 // std::barrier of libstdc++: three threads have to arrive, and the thread that makes the barrier is one of them. A
 // thread that has waited sees what the others wrote before they arrived, and the completion has run once.
+#define RUNQ_CHECK_LIBRARY_BARRIERS
 #include <array>
 #include <atomic>
 #include <barrier>

@@ -37,6 +37,8 @@
 // check -DWRITTEN_AFTER: exhaustive, 1 execution, +0 blocked
 // check -DFREED --waits-in-place off: FAIL use after free
 // check -DFREED: FAIL use after free
+// These are about the library's own code.
+#define RUNQ_CHECK_LIBRARY_BARRIERS
 #include <array>
 #include <atomic>
 #include <barrier>
