@@ -251,7 +251,10 @@ int main() {
 }
 #elif defined(OTHER_TOKEN)
 std::barrier<> one(1), other(1);
-int main() { other.wait(one.arrive()); }
+int main() {
+  other.wait(one.arrive());
+  return 0;
+}
 #elif defined(TOO_MANY)
 std::latch all(1);
 int main() {
@@ -262,10 +265,14 @@ int main() {
 std::latch all(1);
 int main() {
   run_beside([] { all.count_down(); }, [] { all.count_down(); });
+  return 0;
 }
 #elif defined(TOO_MANY_AT_ONCE)
 std::barrier<> all(2);
-int main() { static_cast<void>(all.arrive(3)); }
+int main() {
+  static_cast<void>(all.arrive(3));
+  return 0;
+}
 #elif defined(ALL_DROPPED)
 std::barrier<> all(1);
 int main() {
@@ -279,12 +286,21 @@ struct calls {
 };
 std::barrier<calls> all(1);
 void calls::operator()() noexcept { static_cast<void>(all.arrive()); }
-int main() { all.arrive_and_wait(); }
+int main() {
+  all.arrive_and_wait();
+  return 0;
+}
 #elif defined(NEGATIVE)
-int main() { std::latch all(-1); }
+int main() {
+  std::latch all(-1);
+  return 0;
+}
 #elif defined(THROWS)
 std::barrier all(1, [] { throw 1; });
-int main() { all.arrive_and_wait(); }
+int main() {
+  all.arrive_and_wait();
+  return 0;
+}
 #elif defined(DESTROYED_AFTER) || defined(DESTROYED_BESIDE)
 int main() {
   auto latch = std::make_unique<std::latch>(1);

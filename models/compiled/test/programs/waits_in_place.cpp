@@ -18,10 +18,9 @@
 // check -DSEMAPHORE -DNEVER: FAIL deadlock
 // check -DBARRIER --barriers-in-order: exhaustive, 6 executions, +0 blocked
 // check -DBARRIER -DNEVER --barriers-in-order: FAIL deadlock
-// check -DCPP_BARRIER: passes
-// check -DCPP_BARRIER --skip-retries off: passes, +0 blocked
+// check -DCPP_BARRIER: passes, 1 execution, +0 blocked
 // check -DCPP_BARRIER -DNEVER: FAIL deadlock
-// check -DLATCH: exhaustive, 6 executions, +0 blocked
+// check -DLATCH: exhaustive, 6 executions
 // check -DLATCH -DNEVER: FAIL deadlock
 // check -DCONDITION: passes, 7 executions
 // check -DCONDITION -DNEVER: FAIL deadlock
@@ -37,8 +36,6 @@
 // check -DWRITTEN_AFTER: exhaustive, 1 execution, +0 blocked
 // check -DFREED --waits-in-place off: FAIL use after free
 // check -DFREED: FAIL use after free
-// These are about the library's own code.
-#define RUNQ_CHECK_LIBRARY_BARRIERS
 #include <array>
 #include <atomic>
 #include <barrier>
