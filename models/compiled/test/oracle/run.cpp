@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Compares the front end with the enumerator on generated programs, family by family, at each level of optimisation.
 // Ends with 1 if anything differs.
+//
+// --waiting: only programs whose threads may wait. The variable RUNQ_CHECK has more options for each check.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -39,9 +42,22 @@ std::string differs(const runq::verdict& v, const oracle_program& p, const expec
   return "";
 }
 
+/// The options that the process was started with, a line each.
+std::string options_given() {
+  const char* const variable = std::getenv("RUNQ_CHECK");
+  std::string options = variable == nullptr ? "" : std::string("\n") + variable;
+  std::replace(options.begin(), options.end(), ' ', '\n');
+  return options;
+}
+const std::string given = options_given();
+
+bool may_wait(const oracle_program& p) {
+  return !p.counts || std::string_view(p.text).find("lock") != std::string_view::npos;
+}
+
 void compare(const char* level, const oracle_program& p, std::size_t spurious, tally& to) {
   const expectation& expected = p.expected[spurious];
-  const std::string options = "--check-duplicates\n--spurious\n" + std::to_string(spurious);
+  const std::string options = "--check-duplicates\n--spurious\n" + std::to_string(spurious) + given;
   setenv("RUNQ_CHECK", options.c_str(), 1);
   random_programs::forget_outcomes();
   const runq::verdict v = runq::check([&p] { run(p); });
@@ -56,9 +72,11 @@ void compare(const char* level, const oracle_program& p, std::size_t spurious, t
             << v << (found == nullptr ? "" : found) << std::endl;  // at once: a run may take minutes
 }
 
-void compare(const program_list& list, std::vector<std::string>& order, std::map<std::string, tally>& tallies) {
+void compare(const program_list& list, bool only_waiting, std::vector<std::string>& order,
+             std::map<std::string, tally>& tallies) {
   for (std::size_t i = 0; i != list.count; ++i) {
     const oracle_program& p = list.programs[i];
+    if (only_waiting && !may_wait(p)) continue;
     if (tallies.count(p.family) == 0) order.emplace_back(p.family);
     tally& to = tallies[p.family];
     ++to.programs;
@@ -69,12 +87,12 @@ void compare(const program_list& list, std::vector<std::string>& order, std::map
   }
 }
 
-int run_all() {
+int run_all(bool only_waiting) {
   if (!random_programs::prepare_outcomes()) return 2;
   std::vector<std::string> order;
   std::map<std::string, tally> tallies;
   for (const program_list* l = all_lists; l != nullptr; l = l->next) {
-    compare(*l, order, tallies);
+    compare(*l, only_waiting, order, tallies);
     std::cerr << l->count << " programs checked at " << l->level << '\n';
   }
   std::printf("compiled programs, each once for each of the levels -O0, -O1 and -O2\n%-18s %9s %9s %9s %10s %13s\n",
@@ -92,4 +110,6 @@ int run_all() {
 }  // namespace
 }  // namespace oracle_programs
 
-int main() { return oracle_programs::run_all(); }
+int main(int argc, char** argv) {
+  return oracle_programs::run_all(argc == 2 && std::string_view(argv[1]) == "--waiting");
+}
