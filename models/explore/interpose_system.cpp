@@ -2,6 +2,7 @@
 // Clocks, sleeping, futexes, random numbers, and what the program learns about the machine.
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <climits>
 #include <cstdarg>
@@ -36,7 +37,6 @@ using namespace runq::model::explore;  // NOLINT(google-build-using-namespace): 
 namespace {
 
 constexpr std::uint64_t nanoseconds_per_question = 1000;
-constexpr int processors = 4;
 
 [[nodiscard]] bool is_calendar(clockid_t clock) noexcept {
   return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
@@ -144,7 +144,7 @@ RUNQ_HOOK int sched_yield() noexcept {
 
 // --- what depends on the machine -------------------------------------------------------------------------------------
 
-RUNQ_HOOK int sched_getcpu() noexcept { return 0; }
+RUNQ_HOOK int sched_getcpu() noexcept { return std::countr_zero(self->processors); }
 RUNQ_HOOK int get_nprocs() noexcept { return processors; }
 RUNQ_HOOK int get_nprocs_conf() noexcept { return processors; }
 RUNQ_HOOK long sysconf(int name) noexcept {
@@ -152,13 +152,6 @@ RUNQ_HOOK long sysconf(int name) noexcept {
   static auto* const next = real<long(int)>("sysconf");
   return next(name);
 }
-RUNQ_HOOK int sched_getaffinity(pid_t, std::size_t size, cpu_set_t* set) noexcept {
-  if (size * CHAR_BIT < processors) return fail_with(EINVAL);
-  CPU_ZERO_S(size, set);
-  for (int i = 0; i != processors; ++i) CPU_SET_S(static_cast<std::size_t>(i), size, set);
-  return 0;
-}
-RUNQ_HOOK int sched_setaffinity(pid_t, std::size_t, const cpu_set_t*) noexcept { return 0; }
 RUNQ_HOOK ssize_t getrandom(void* to, std::size_t size, unsigned) {
   auto* bytes = static_cast<std::uint8_t*>(to);
   std::generate_n(bytes, size, [] { return static_cast<std::uint8_t>(choices.program.next() >> 32); });

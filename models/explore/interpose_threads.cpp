@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Threads, keys, and what is done once.
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstring>
 
@@ -78,9 +79,49 @@ RUNQ_HOOK int pthread_detach(pthread_t handle) noexcept {
   return 0;
 }
 RUNQ_HOOK int pthread_setname_np(pthread_t, const char*) noexcept { return 0; }
-RUNQ_HOOK int pthread_setaffinity_np(pthread_t, std::size_t, const cpu_set_t*) noexcept { return 0; }
-RUNQ_HOOK int pthread_getaffinity_np(pthread_t, std::size_t size, cpu_set_t* set) noexcept {
-  return sched_getaffinity(0, size, set) == 0 ? 0 : EINVAL;
+
+// On which processors a thread may run: it is told so, and nothing else depends on it.
+
+namespace {
+
+/// 0 or an error.
+[[nodiscard]] int get_processors(const thread& t, std::size_t size, cpu_set_t* set) noexcept {
+  if (size * CHAR_BIT < processors) return EINVAL;
+  CPU_ZERO_S(size, set);
+  for (std::size_t i = 0; i != processors; ++i) {
+    if ((t.processors >> i & 1U) != 0) CPU_SET_S(i, size, set);
+  }
+  return 0;
+}
+[[nodiscard]] int set_processors(thread& t, std::size_t size, const cpu_set_t* set) noexcept {
+  std::uint32_t chosen = 0;
+  for (std::size_t i = 0; i != processors; ++i) {
+    if (CPU_ISSET_S(i, size, set)) chosen |= 1U << i;
+  }
+  if (chosen == 0) return EINVAL;
+  t.processors = chosen;
+  return 0;
+}
+[[nodiscard]] int as_system_call(int error) noexcept {
+  errno = error == 0 ? errno : error;
+  return error == 0 ? 0 : -1;
+}
+
+}  // namespace
+
+RUNQ_HOOK int pthread_setaffinity_np(pthread_t handle, std::size_t size, const cpu_set_t* set) noexcept {
+  thread* const t = thread_of(handle);
+  return t == nullptr ? ESRCH : set_processors(*t, size, set);
+}
+RUNQ_HOOK int pthread_getaffinity_np(pthread_t handle, std::size_t size, cpu_set_t* set) noexcept {
+  const thread* const t = thread_of(handle);
+  return t == nullptr ? ESRCH : get_processors(*t, size, set);
+}
+RUNQ_HOOK int sched_setaffinity(pid_t, std::size_t size, const cpu_set_t* set) noexcept {
+  return as_system_call(set_processors(*self, size, set));
+}
+RUNQ_HOOK int sched_getaffinity(pid_t, std::size_t size, cpu_set_t* set) noexcept {
+  return as_system_call(get_processors(*self, size, set));
 }
 
 // --- keys ------------------------------------------------------------------------------------------------------------

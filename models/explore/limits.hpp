@@ -26,6 +26,7 @@ inline constexpr std::uint64_t usual_max_steps = 20'000'000;
 /// while others wait without one, these wait for ever.
 inline constexpr std::uint64_t seconds_in_vain = 100;
 inline constexpr std::uint64_t timeouts_in_vain = 10'000;
+inline constexpr unsigned processors = 4;        ///< as the program sees the machine
 inline constexpr unsigned seconds_per_run = 60;  ///< of processor time
 /// To make a failure smaller: runs, and steps of all of them. Numbers, not seconds: so the answer is the same
 /// everywhere.

@@ -104,6 +104,7 @@ thread& create_thread(bool detached, void* (*routine)(void*), int (*c_routine)(v
   t.pending.clear();
   t.priority = 0;
   t.next = {};
+  t.processors = self->processors;
   t.routine = routine;
   t.c_routine = c_routine;
   t.argument = argument;

@@ -9,6 +9,7 @@
 
 #include "clocks.hpp"
 #include "fibers.hpp"
+#include "limits.hpp"
 
 namespace runq::model::explore {
 
@@ -62,6 +63,8 @@ struct thread {
 
   const void** calls = nullptr;  ///< where its innermost call returns to is calls[-1]
   const void** calls_begin = nullptr;
+
+  std::uint32_t processors = (1U << explore::processors) - 1;  ///< on which it may run, a bit for each
 
   void* (*routine)(void*) = nullptr;
   int (*c_routine)(void*) = nullptr;  ///< of thrd_create(), instead

@@ -95,6 +95,7 @@ MUTANTS = {
     "a_wake_up_looks_at_memory": ("interpose_system.cpp", "    long woken = 0;\n",
                                   "    long woken = 0;\n    access<4>(reinterpret_cast<std::uintptr_t>(word), is_atomic, code);\n",
                                   "twins", "after_release.cpp -DAFTER=2"),
+    "processors_are_not_handed_on": ("threads.cpp", "  t.processors = self->processors;\n", "", "twins", "threads.cpp"),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 

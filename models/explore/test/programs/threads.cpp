@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the runtime carries out itself, in one program that is right: thread_local variables, exceptions, keys, local
 // static variables, std::call_once, condition variables, barriers, semaphores, readers and writers, timed waits,
-// sleeping (in virtual time: the hours below take none), std::atomic::wait, detached threads, and random numbers.
+// sleeping (in virtual time: the hours below take none), std::atomic::wait, detached threads, random numbers, and the
+// processors on which a thread may run.
 // check: passes
 #include <array>
 #include <atomic>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 
 using namespace std::chrono_literals;
@@ -185,7 +187,24 @@ void keys() {
   assert(std::random_device{}() != std::random_device{}());
 }
 
+void processors() {
+  std::thread([] {
+    cpu_set_t third;
+    CPU_ZERO(&third);
+    CPU_SET(2, &third);
+    assert(sched_setaffinity(0, sizeof third, &third) == 0);
+    std::thread([&] {
+      cpu_set_t mine;
+      assert(pthread_getaffinity_np(pthread_self(), sizeof mine, &mine) == 0);
+      assert(CPU_EQUAL(&mine, &third) && sched_getcpu() == 2);
+    }).join();
+  }).join();
+  cpu_set_t all;
+  assert(sched_getaffinity(0, sizeof all, &all) == 0 && CPU_COUNT(&all) == 4);
+}
+
 int main() {
+  processors();
   thread_locals_and_exceptions();
   once();
   waiting();
