@@ -136,6 +136,16 @@ def tiny_programs(check, fitting, other, scratch):
            not os.path.exists(path), text)
 
 
+def assembler(scratch):
+    """A CMake target gives what is included first to its assembler sources, too."""
+    code = os.path.join(scratch, "nothing.S")
+    with open(code, "w") as file:
+        file.write(".section .note.GNU-stack,\"\"\n")
+    first = os.path.join(here, "../../compiled/include/runq/check_instrument.h")
+    done = subprocess.run(["gcc", "-include", first, "-c", code, "-o", os.path.join(scratch, "nothing.o")], text=True, capture_output=True)
+    expect("an assembler source is compiled", done.returncode == 0, done.stderr)
+
+
 def addresses(program):
     printed = {re.search("mapped at .*", program.explore("--runs", "10", "--jobs", jobs)[1])[0] for jobs in ("1", "2", "5")}
     expect("what the program maps lies at one address, with any number of runs at a time", len(printed) == 1, printed)
@@ -186,6 +196,7 @@ def main():
         smaller(failing)
         stopped(failing)
         libraries(options.tool, scratch)
+        assembler(scratch)
         waits = Program(options.tool, scratch, "waits", os.path.join(here, "programs", "early_waits.cpp"))
         early_waits(waits)
         long_run = os.path.join(here, "long_run.cpp")
