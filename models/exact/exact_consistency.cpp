@@ -134,31 +134,37 @@ class psc {
       for (unsigned i = 0; i != g_.size(t); ++i) {
         const event_id e{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
         const node& n = g_.at(e);
-        if (n.kind == node_kind::write) {
-          at(e).left |= left(e);
-          at(e).right |= right(e);
-        } else if (n.kind == node_kind::read) {
-          at(n.source).readers_left |= left(e);
-          at(n.source).readers_right |= right(e);
-        }
+        if (n.kind != node_kind::write && n.kind != node_kind::read) continue;
+        const bits own = itself(e);
+        contribution& c = at(n.kind == node_kind::write ? e : n.source);
+        (n.kind == node_kind::write ? c.left : c.readers_left) |= left(e, own);
+        (n.kind == node_kind::write ? c.right : c.readers_right) |= right(e, own);
       }
     }
   }
 
   [[nodiscard]] contribution& at(event_id e) { return per_event_[e.thread][e.index]; }
 
-  [[nodiscard]] bits left(event_id e) const {
-    bits result;
+  /// The access itself, if it is seq_cst. Most are not, and most programs have few fences: nothing else is looked at.
+  [[nodiscard]] bits itself(event_id e) const {
+    if (g_.at(e).applied_order() != std::memory_order::seq_cst) return {};
     for (unsigned i = 0; i != count_; ++i) {
-      if (is_fence(i) ? g_.at(e).hb.covers(events_[i]) : events_[i] == e) result.add(i);
+      if (events_[i] == e) return bits::only(i);
     }
+    return {};
+  }
+  [[nodiscard]] bits left(event_id e, const bits& itself) const {
+    bits result = itself;
+    fences_.for_each([&](unsigned i) {
+      if (g_.at(e).hb.covers(events_[i])) result.add(i);
+    });
     return result;
   }
-  [[nodiscard]] bits right(event_id e) const {
-    bits result;
-    for (unsigned i = 0; i != count_; ++i) {
-      if (is_fence(i) ? g_.at(events_[i]).hb.covers(e) : events_[i] == e) result.add(i);
-    }
+  [[nodiscard]] bits right(event_id e, const bits& itself) const {
+    bits result = itself;
+    fences_.for_each([&](unsigned i) {
+      if (g_.at(events_[i]).hb.covers(e)) result.add(i);
+    });
     return result;
   }
 
