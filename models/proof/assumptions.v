@@ -70,8 +70,7 @@ Definition everything :=
    park_counterexamples.the_submitter_must_fence, park_counterexamples.the_sleeper_must_fence,
    park_counterexamples.who_dozes_must_fence, park_counterexamples.the_fences_forbid_these_runs,
    park_counterexamples.the_sleeper_must_look, park_counterexamples.who_has_found_must_wake,
-   park_counterexamples.who_has_found_must_acquire_and_release, park_counterexamples.a_newer_request_must_not_be_hidden,
-   park_counterexamples.the_theorem_needs_the_fences, park_counterexamples.the_theorem_needs_acquire_and_release_of_found,
+   park_counterexamples.the_theorem_needs_the_fences,
    park_counterexamples.the_theorem_needs_what_found_asks,
    park_replay.an_accepted_graph_is_a_run, park_replay.accepted_graphs_are_runs,
    deque_counterexamples.the_header_forbids_these_runs, deque_counterexamples.the_header_allows_the_right_runs).

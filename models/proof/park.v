@@ -30,11 +30,9 @@ Inductive point :=
 | OneAgain (h : home)
 | OneNeed (h : home)
 | OneSpin (h : home)
-| OneClear (h : home) (m : nat)
 | OneWake (h : home) (m : nat)            (* releases the lock and wakes m *)
 | Unlock (h : home)
-| SpinAdd (locked : bool)                 (* become_spinning() *)
-| SpinClear (locked : bool)
+| SpinAdd (locked : bool)                 (* become_spinning(); with the lock held, it may go on as one that has found nothing *)
 | Found
 | BusyLock                                (* machine_idle() of a machine that does not spin *)
 | BusyNeed
@@ -159,7 +157,6 @@ Definition may_be_called (s : state) (m : nat) : bool :=
   | Listed, _ | Out, At Asleep => true     (* one that sleeps; or one that is started *)
   | _, _ => false
   end.
-Definition is_listed (x : place_in_list) : bool := match x with Listed => true | _ => false end.
 
 Definition do (s : state) (i : nat) (h : home) (c : call) (o : order) (at_ : nat) : option state :=
   match c, h with
@@ -193,23 +190,23 @@ Definition do (s : state) (i : nat) (h : home) (c : call) (o : order) (at_ : nat
 Definition go (s : state) (i : nat) (at_ choice : nat) : option state :=
   match points s i with
   | At h => None
-  | SubmitFence h => Some (light_fence s i submit_fence (SubmitSpinning h))
-  | SubmitSpinning h => reads s i submit_spinning Spinning at_ (fun n => if n =? 0 then SubmitNeed h else At h)
-  | SubmitNeed h => reads s i submit_need Need at_ (fun n => if n =? 0 then OneLock h else At h)
-  | OneLock h => match choice with 0 => locks s i (OneAgain h) | _ => Some (to s i (views s i) (SubmitSpinning h)) end
+  | SubmitFence h => Some (light_fence s i submit_fence (SubmitNeed h))
+  | SubmitNeed h => reads s i submit_need Need at_ (fun n => if n =? 0 then SubmitSpinning h else At h)
+  | SubmitSpinning h => reads s i submit_spinning Spinning at_ (fun n => if n =? 0 then OneLock h else At h)
+  | OneLock h => match choice with 0 => locks s i (OneAgain h) | _ => Some (to s i (views s i) (SubmitNeed h)) end
   | OneAgain h =>
       reads s i one_again Spinning at_ (fun n => if n =? 0 then if free s =? 0 then OneNeed h else OneSpin h else Unlock h)
   | OneNeed h => writes s i (orders rules need_set) Need 1 at_ (Unlock h)
   | OneSpin h =>
       if may_be_called s choice
       then option_map (fun s' => with_list s' choice Called (free s - 1))
-             (counts s i one_spin (choice :: counted s) (if is_listed (listed s choice) then OneClear h choice else OneWake h choice))
+             (counts s i one_spin (choice :: counted s) (OneWake h choice))
       else None
-  | OneClear h m => clears s i at_ (OneWake h m)
   | OneWake h m => Some (with_list (unlocks s i (At h)) m (Woken (views s i)) (free s))
   | Unlock h => Some (unlocks s i (At h))
-  | SpinAdd locked => counts s i spin (i :: counted s) (SpinClear locked)
-  | SpinClear locked => clears s i at_ (if locked then Unlock Spins else At Spins)
+  | SpinAdd locked =>
+      counts s i spin (i :: counted s)
+        (if locked then match choice with 0 => Unlock Spins | _ => IdleClear false end else At Spins)
   | Found =>
       option_map (fun s' => with_told s' (views s' i Need))
         (counts s i found (without i (counted s)) (if found_submits rules then SubmitFence Busy else At Busy))

@@ -114,7 +114,7 @@ Qed.
 
 (* ---- What is published, withdrawn and last ---- *)
 Lemma a_fence_tells s i h a s' : points s i = SubmitFence h -> step s i a = Some s' ->
-  points s' i = SubmitSpinning h /\ included (join (views s i) (heavy s)) (views s' i) /\ included (views s' i) (all s').
+  points s' i = SubmitNeed h /\ included (join (views s i) (heavy s)) (views s' i) /\ included (views s' i) (all s').
 Proof.
   intros P H. unfold step in H. rewrite P in H. destruct a as [c o t | other | x y]; try discriminate H.
   unfold go, light_fence in H. rewrite P, submit in H. injection H as <-. simpl. unfold update. rewrite Nat.eqb_refl.

@@ -9,9 +9,8 @@ Open Scope list_scope.
 Definition spins (h : home) : nat := match h with Spins => 1 | _ => 0 end.
 Definition own (p : point) : nat :=
   match p with
-  | At h | SubmitFence h | SubmitSpinning h | SubmitNeed h | OneLock h | OneAgain h | OneNeed h | OneSpin h | OneClear h _
-  | OneWake h _ | Unlock h => spins h
-  | SpinClear _ | Found | IdleLock _ | IdleClear _ | IdleUnlock _ | IdleSpinning _ => 1
+  | At h | SubmitFence h | SubmitSpinning h | SubmitNeed h | OneLock h | OneAgain h | OneNeed h | OneSpin h | OneWake h _ | Unlock h => spins h
+  | Found | IdleLock _ | IdleClear _ | IdleUnlock _ | IdleSpinning _ => 1
   | _ => 0
   end.
 Definition called (x : place_in_list) : nat := match x with Called | Woken _ => 1 | _ => 0 end.
@@ -25,12 +24,11 @@ Definition rests (p : point) : bool :=
 Definition is_up (h : home) : bool := match h with Asleep => false | _ => true end.
 Definition up (p : point) : bool :=
   match p with
-  | At h | SubmitFence h | SubmitSpinning h | SubmitNeed h | OneLock h | OneAgain h | OneNeed h | OneSpin h | OneClear h _
-  | OneWake h _ | Unlock h => is_up h
-  | SpinAdd _ | SpinClear _ | Found | BusyLock | BusyNeed | IdleLock _ | IdleClear _ => true
+  | At h | SubmitFence h | SubmitSpinning h | SubmitNeed h | OneLock h | OneAgain h | OneNeed h | OneSpin h | OneWake h _ | Unlock h => is_up h
+  | SpinAdd _ | Found | BusyLock | BusyNeed | IdleLock _ | IdleClear _ => true
   | _ => false
   end.
-Definition wakes (p : point) (m : nat) : Prop := match p with OneClear _ n | OneWake _ n => n = m | _ => False end.
+Definition wakes (p : point) (m : nat) : Prop := match p with OneWake _ n => n = m | _ => False end.
 
 Definition waking_ok s := forall i m, wakes (points s i) m -> listed s m = Called.
 Definition resting_ok s := forall i, rests (points s i) = true -> listed s i <> Out.
@@ -85,11 +83,12 @@ Proof.
     try discriminate; auto; try congruence;
     try (unfold may_be_called in *; destruct (listed s choice) eqn:?; simpl in *; try discriminate;
          try (specialize (Ij Q); congruence); try (specialize (I choice); congruence);
-         destruct (points s choice) as [[] | | | | | | | | | | | | | | | | | | | | | | | |]; simpl in *; try discriminate; congruence);
+         destruct (points s choice) as [[] | | | | | | | | | | | | | | | | | | | | | |]; simpl in *; try discriminate; congruence);
     try (specialize (Wi _ eq_refl); congruence);
     try (match goal with X : is_up _ = true |- _ => specialize (Ii X) end; specialize (Wi _ eq_refl); congruence);
     try (specialize (Ij Q); specialize (Wi _ eq_refl); congruence);
-    try (specialize (Ii Q); unfold may_be_called in *; rewrite Ii in *; simpl in *; discriminate).
+    try (specialize (Ii Q); unfold may_be_called in *;
+         match goal with E : points s _ = OneSpin _ |- _ => rewrite E, Ii in *; discriminate end).
 Qed.
 
 Lemma count_stays s i a s' : waking_ok s -> resting_ok s -> up_ok s -> count_ok s -> step s i a = Some s' -> count_ok s'.

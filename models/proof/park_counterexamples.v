@@ -23,13 +23,12 @@ Definition after (rules : protocol) (idle p t : nat) (todo : list (nat * action)
 Definition calls (i : nat) (c : call) : list (nat * action) := [(i, Do c relaxed 1)].
 Definition goes (i : nat) (at_ : list nat) : list (nat * action) := map (fun t => (i, Go t 0)) at_.
 
-(* Machine i begins to spin, and stores the request away at timestamp t. *)
-Definition begins_to_spin (i t : nat) := calls i MaySpin ++ goes i [0; t].
-(* Thread i publishes a task in place p, makes its fence, and reads the count at timestamp t. *)
-Definition submits (i p t : nat) := calls i (Publish p) ++ goes i [0; t].
+Definition begins_to_spin (i : nat) := calls i MaySpin ++ goes i [0].
+(* Thread i publishes a task in place p, makes its fence, sees no request, and reads the count at timestamp t. *)
+Definition submits (i p t : nat) := calls i (Publish p) ++ goes i [0; 0; t].
 
 (* ---- The handshake: a submitter reads the count before it was lowered, the last spinning machine looks too early ---- *)
-Definition gives_up (c : call) := begins_to_spin 1 1 ++ calls 1 c ++ goes 1 [0; 2; 0; 0].  (* up to its fence *)
+Definition gives_up (c : call) := begins_to_spin 1 ++ calls 1 c ++ goes 1 [0; 1; 0; 0].  (* up to its fence *)
 Definition submitter_first := gives_up GoIdle ++ submits 0 0 1 ++ goes 1 [0; 0; 0].
 Definition sleeper_first := gives_up GoIdle ++ goes 1 [0] ++ submits 0 0 1 ++ goes 1 [0; 0].
 Definition dozer := gives_up GoDoze ++ submits 0 0 1 ++ goes 1 [0; 0].
@@ -62,48 +61,12 @@ Proof. split; reflexivity. Qed.
 
 (* ---- found() wakes nobody: two tasks, one processor idle from the beginning; machine 1 finds the first ---- *)
 Definition finds_one :=
-  begins_to_spin 1 1 ++ submits 0 1 1 ++ submits 0 0 1 ++ calls 1 (Take 1) ++ calls 1 HasFound ++ goes 1 [0].
+  begins_to_spin 1 ++ submits 0 1 1 ++ submits 0 0 1 ++ calls 1 (Take 1) ++ calls 1 HasFound ++ goes 1 [0].
 Lemma who_has_found_must_wake :
   after (Protocol header 2 false) 1 0 1 finds_one = forgotten (At Busy) /\
   after (shipped 2) 1 0 1 finds_one =
     Some (Some 1, None, 1, [], [At Outside; SubmitFence Busy; At Busy; At Busy; At Outside]).
 Proof. split; reflexivity. Qed.
-
-(* ---- A request that was withdrawn: found() lowers the count by less than acquire and release ---- *)
-(* Light fences order nothing among themselves. Machines 1 and 2 spin, and find tasks; a request is left in between, which machine 2
-   withdraws. Machine 2 relies on machine 1, which is still counted; machine 1 relies on the request. Machine 3 gives its
-   processor up, and finds no request. *)
-Definition stale_request :=
-  begins_to_spin 1 1 ++
-  submits 4 1 1 ++ submits 4 2 1 ++                              (* the tasks that machines 1 and 2 find *)
-  submits 0 0 0 ++ goes 0 [0; 0; 0; 2; 0] ++                     (* no machine spins, it says, and no processor is idle: a request *)
-  begins_to_spin 2 3 ++ calls 2 (Take 1) ++ calls 2 HasFound ++ goes 2 [0; 0; 3] ++
-  calls 1 (Take 2) ++ calls 1 HasFound ++ goes 1 [0; 0; 4; 2] ++
-  calls 3 GoIdle ++ goes 3 [0; 3; 0].
-Definition nobody_cares :=
-  Some (Some 1, @None nat, 1, @nil nat, [At Outside; At Busy; At Busy; At Asleep; At Outside]).
-Lemma who_has_found_must_acquire_and_release :
-  after (but found relaxed 3 true) 0 0 1 stale_request = nobody_cares /\
-  after (but found acquire 3 true) 0 0 1 stale_request = nobody_cares /\
-  after (but found release 3 true) 0 0 1 stale_request = nobody_cares /\
-  after (shipped 3) 0 0 1 stale_request = None.
-Proof. repeat split; reflexivity. Qed.
-
-(* ---- A request that is older than a withdrawal which came before it ---- *)
-(* Machine 1 withdraws a request that was never left, finds a task, and relies on machine 2, which spins by now. Machine 2 finds a task
-   and leaves a request, which takes a place before machine 1's withdrawal. Machine 3 gives its processor up, and finds no request. *)
-Definition hidden_request :=
-  begins_to_spin 1 5 ++
-  submits 4 1 1 ++ submits 4 2 1 ++ submits 0 0 1 ++             (* all rely on machine 1 *)
-  calls 1 (Take 2) ++ calls 1 HasFound ++ goes 1 [0; 0] ++ begins_to_spin 2 1 ++ goes 1 [3] ++
-  calls 2 (Take 1) ++ calls 2 HasFound ++ goes 2 [0; 0; 4; 1; 0; 4; 2; 0] ++
-  calls 3 GoIdle ++ goes 3 [0; 5; 0].
-Lemma a_newer_request_must_not_be_hidden :
-  after (but found relaxed 3 true) 0 0 1 hidden_request = nobody_cares /\
-  after (but found acquire 3 true) 0 0 1 hidden_request = nobody_cares /\
-  after (but found release 3 true) 0 0 1 hidden_request = nobody_cares /\
-  after (shipped 3) 0 0 1 hidden_request = None.
-Proof. repeat split; reflexivity. Qed.
 
 (* ---- Each of these runs ends where the theorem of park_care.v does not hold: a task waits beside an idle processor, and nobody cares ---- *)
 Definition forgets_a_task (rules : protocol) : Prop :=
@@ -127,8 +90,5 @@ Theorem the_theorem_needs_the_fences :
   forgets_a_task (but submit_fence acq_rel 1 true) /\ forgets_a_task (but machine_idle_fence acq_rel 1 true) /\
   forgets_a_task (but doze_fence acq_rel 1 true).
 Proof. split; [| split]; [it_forgets 0 submitter_first | it_forgets 0 submitter_first | it_forgets 0 dozer]. Qed.
-Theorem the_theorem_needs_acquire_and_release_of_found :
-  forgets_a_task (but found acquire 3 true) /\ forgets_a_task (but found release 3 true).
-Proof. split; it_forgets 0 stale_request. Qed.
 Theorem the_theorem_needs_what_found_asks : forgets_a_task (Protocol header 2 false).
 Proof. it_forgets 1 finds_one. Qed.

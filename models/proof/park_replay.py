@@ -241,7 +241,7 @@ class Calls:
         self.translation, self.places = translation, translation.case.places
         self.constructs = bool(steps) and steps[0]["thread"] == MAIN
         self.events, self.phase, self.looked = [], "between", 0
-        self.newest_count = None
+        self.newest_count = self.newest_request = None
         for step in steps:
             if step["kind"] not in ("read", "write"):
                 self.take(step)
@@ -268,6 +268,7 @@ class Calls:
             self.begin_to_look(step)
         elif at in ("one.again", "need.heed", "need.set", "need.set_late", "need.clear"):
             self.add(self.phase, self.line(step))
+            self.request(step)
         elif at in ("one.spin", "spin", "found", "machine_idle.spinning"):
             self.count(step)
         elif at.startswith(NOT_REPLAYED) and step["kind"] != "load":
@@ -291,10 +292,12 @@ class Calls:
         place = self.translation.places[step["location"]]
         self.add("submits", self.access(step, f"Publishes {step['order']} {place} 1 {{stamp}}"))
         if self.constructs:  # it does not ask: a machine spins, which the newest access to the count has counted
-            count = self.newest_count
+            count, request = self.newest_count, self.newest_request
+            asks = Event(f"Loads submit_need relaxed Need 0 {request['mo'] if request else 0}", "load", None, "Need",
+                         request and request["number"], request["mo"] if request else 0)
             text = f"Loads submit_spinning relaxed Spinning {count['written']} {count['mo']}"
             load = Event(text, "load", None, "Spinning", count["number"], count["mo"])
-            self.add("between", Event("Fences submit_fence seq_cst", "light"), load)
+            self.add("between", Event("Fences submit_fence seq_cst", "light"), asks, load)
 
     def take_task(self, step):
         place, value = self.translation.places[step["location"]], int(step["value"] != 0)
@@ -355,6 +358,14 @@ class Calls:
         phase = {"found": "submits", "machine_idle.spinning": "lowered"}.get(at, self.phase)
         self.add(phase, self.access(step, f"Counts {at.replace('.', '_')} {values}"))
 
+    def request(self, step):
+        """A machine that has counted itself under the lock and then withdraws the request answers it."""
+        if step["kind"] == "store":
+            self.newest_request = step
+        before = self.events[-2] if len(self.events) > 1 else None
+        if step["at"] == "need.clear" and before is not None and before.text.startswith("Counts spin "):
+            before.text = before.text.replace("Counts", "Answers", 1)
+
     # ---- submitted() ----
 
     def begin_to_ask(self, fence):
@@ -367,9 +378,9 @@ class Calls:
     def ask(self, step):
         if self.phase in ("between", "submits"):
             self.begin_to_ask(None)
-        if step["at"] == "submit.spinning" and self.phase == "waits":
+        if step["at"] == "submit.need" and self.phase == "waits":
             self.add("asks", Event("Waits"))
-        no = "asks" if step["at"] == "submit.spinning" else "waits"
+        no = "asks" if step["at"] == "submit.need" else "waits"
         self.add("between" if step["value"] else no, self.line(step))
 
 

@@ -15,6 +15,7 @@ Inductive event :=
 | Loads (x : site) (o : order) (l : location) (v at_ : nat)
 | Stores (x : site) (o : order) (l : location) (v at_ : nat)
 | Counts (x : site) (o : order) (v new at_ : nat)
+| Answers (x : site) (o : order) (v new at_ : nat)     (* likewise, and goes on as one that has found nothing *)
 | Wakes_up (m : nat) (o : order) (v new at_ : nat)   (* counts machine m, which it is going to wake *)
 | Looks (p v at_ : nat)
 | Sleeps                             (* the last look has found nothing *)
@@ -32,7 +33,7 @@ Definition action_of (e : event) : action :=
   | Takes o p _ at_ => Do (Take p) o at_
   | Loads _ _ _ _ at_ | Stores _ _ _ _ at_ | Looks _ _ at_ => Go at_ 0
   | Wakes_up m _ _ _ _ => Go 0 m
-  | Waits => Go 0 1
+  | Waits | Answers _ _ _ _ _ => Go 0 1
   | Counts _ _ _ _ _ | Sleeps | Fences _ _ | Locks | Unlocks _ => Go 0 0
   end.
 
@@ -47,7 +48,7 @@ Definition line_at (p : point) : line :=
   | OneAgain _ => Load one_again Spinning
   | OneNeed _ => Store need_set Need 1
   | OneSpin _ => Up one_spin
-  | OneClear _ _ | SpinClear _ | IdleClear _ => Store need_clear Need 0
+  | IdleClear _ => Store need_clear Need 0
   | SpinAdd _ => Up spin
   | Found => Down found
   | BusyNeed => Load need_heed Need
@@ -77,7 +78,7 @@ Definition fits (s : state) (i : nat) (e : event) : bool :=
   | Calls _, Nothing | Meets _, Nothing => true
   | Loads x o l v at_, Load x' l' => at_site x x' o && same location_eq l l' && reads l at_ v
   | Stores x o l v _, Store x' l' v' => at_site x x' o && same location_eq l l' && (v =? v')
-  | Counts x o v new at_, Up x' => at_site x x' o && (at_ =? top s) && reads Spinning at_ v && (new =? S v)
+  | Counts x o v new at_, Up x' | Answers x o v new at_, Up x' => at_site x x' o && (at_ =? top s) && reads Spinning at_ v && (new =? S v)
   | Counts x o v new at_, Down x' => at_site x x' o && (at_ =? top s) && reads Spinning at_ v && (S new =? v)
   | Wakes_up _ o v new at_, Up x' => at_site one_spin x' o && (at_ =? top s) && reads Spinning at_ v && (new =? S v)
   | Looks p v at_, LookAt q => (p =? q) && reads (Place p) at_ v
@@ -128,7 +129,7 @@ Proof.
   exists s. split; [reflexivity |]. split; [eapply (follow_keeps _ _ events_reach); [apply reachable_initial | exact E] |].
   split; [| split; [apply Nat.eqb_eq; assumption | intros n E'; rewrite E' in F; apply Nat.eqb_eq; exact F]].
   intros i Hi. rewrite forallb_forall in H. specialize (H i). rewrite in_seq in H.
-  destruct (points s i) as [h | | | | | | | | | | | | | | | | | | | | | | | |]; try (discriminate H; auto with arith). exists h. reflexivity.
+  destruct (points s i) as [h | | | | | | | | | | | | | | | | | | | | | |]; try (discriminate H; auto with arith). exists h. reflexivity.
 Qed.
 Theorem accepted_graphs_are_runs gs : forallb accepted gs = true -> Forall is_a_run gs.
 Proof. exact (all_are _ _ an_accepted_graph_is_a_run gs). Qed.
@@ -142,6 +143,7 @@ Definition another_value (e : event) : option (list event) :=
   | Loads x o l v at_ => Some [Loads x o l (S v) at_]
   | Stores x o l v at_ => Some [Stores x o l (S v) at_]
   | Counts x o v new at_ => Some [Counts x o v (S new) at_]
+  | Answers x o v new at_ => Some [Answers x o v (S new) at_]
   | Wakes_up m o v new at_ => Some [Wakes_up m o v (S new) at_]
   | Looks p v at_ => Some [Looks p (S v) at_]
   | Unlocks (Some n) => Some [Unlocks (Some (S n))]
@@ -152,6 +154,7 @@ Definition another_order (e : event) : option (list event) :=
   | Loads x _ l v at_ => Some [Loads x acquire l v at_]
   | Stores x _ l v at_ => Some [Stores x release l v at_]
   | Counts x _ v new at_ => Some [Counts x seq_cst v new at_]
+  | Answers x _ v new at_ => Some [Answers x seq_cst v new at_]
   | Wakes_up m _ v new at_ => Some [Wakes_up m seq_cst v new at_]
   | Fences x _ => Some [Fences x acq_rel]
   | _ => None

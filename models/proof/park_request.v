@@ -7,7 +7,7 @@ Open Scope list_scope.
 
 Definition holds (p : point) : bool :=
   match p with
-  | OneAgain _ | OneNeed _ | OneSpin _ | OneClear _ _ | OneWake _ _ | Unlock _ | SpinAdd true | SpinClear true | BusyNeed
+  | OneAgain _ | OneNeed _ | OneSpin _ | OneWake _ _ | Unlock _ | SpinAdd true | BusyNeed
   | IdleClear _ | IdleUnlock _ | LateNeed => true
   | _ => false
   end.

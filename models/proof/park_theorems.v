@@ -133,7 +133,7 @@ Qed.
 (* A submitter wakes nobody only because of a count that it has not seen replaced. *)
 Theorem a_submitter_reads_no_older_count s i h x y s' :
   points s i = SubmitSpinning h -> step s i (Go x y) = Some s' ->
-  views s i Spinning <= x /\ exists g, mem s Spinning x = Some g /\ points s' i = (if value g =? 0 then SubmitNeed h else At h).
+  views s i Spinning <= x /\ exists g, mem s Spinning x = Some g /\ points s' i = (if value g =? 0 then OneLock h else At h).
 Proof.
   intros P H. unfold step, go, reads in H. rewrite P in H.
   destruct (load _ _ _ _ _ _) as [[n v] |] eqn:E in H; [| discriminate]. injection H as <-.

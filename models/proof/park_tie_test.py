@@ -59,14 +59,14 @@ def main():
         "found by a machine that does not spin": after("  void found(", "if (!m.spinning.get()) return;", ""),
         "no fence before the question": after("  void submitted()", "    submitted_in_order();", "    wake_one();"),
         "a wake-up for each task": after("  void submitted_in_order()", "if (!cared_for()) wake_one();", "wake_one();"),
-        "nobody looks again": after("Processor* machine_idle(", "if (!was_spinning) return sleep(m);", "return sleep(m);"),
+        "nobody looks again": after("Processor* machine_idle(", "    return sleep_unless_work(m);", "    return sleep(m);"),
+        "who was not counted lowers the count": after("Processor* machine_idle(", "      case given::up_uncounted: return sleep(m);\n", ""),
         "the last look does not count": after("Processor* sleep_unless_work(", "if (host_.work_anywhere())", "if (false)"),
         "a doze without a look": after("Processor* machine_dozes(", "while (look())", "while (true)"),
         "a doze without an end": after("Processor* machine_dozes(", "      stop_dozing(m);\n", ""),
-        "a request that stays": after("  void become_spinning(", "    withdraw_request();\n", ""),
-        "a request that a spinning machine leaves": after(
-            "given release_with_lock(", "    if (m.spinning.get()) withdraw_request();\n", ""
-        ),
+        "a request that who spins withdraws": after("  void become_spinning(", "    m.spinning.set(true);\n", "    withdraw_request();\n"),
+        "a request that a spinning machine leaves": after("given release_with_lock(", "    if (counted) withdraw_request();\n", ""),
+        "an answer that is not counted": after("given release_with_lock(", "      become_spinning(m);\n", ""),
         "a request that nobody heeds": after("given release_with_lock(", "if (!m.spinning.get() && need", "if (false && need"),
         "a processor that is not idle": after("given release_with_lock(", "      processors_.put(p);\n", ""),
         "a machine that is not in the list": after("given release_with_lock(", "    add_idle(m);\n", ""),
@@ -77,7 +77,7 @@ def main():
         "a woken machine without a processor": after("Machine* wake_machine_for(", "    m->handed.set(&p);\n", ""),
         "no request from a submitter": after("  [[gnu::noinline]] void wake_one()", "if (p == nullptr) {", "if (p != nullptr) {"),
         "nobody is woken": after("  [[gnu::noinline]] void wake_one()", "      m->parker.unpark();\n", ""),
-        "nobody asks for the request": after("bool cared_for() const", "return need_", "return false && need_"),
+        "nobody asks for the request": after("bool cared_for() const", "if (need_", "if (false && need_"),
     }
     for what, text in (changes | code).items():
         if text == HEADER:

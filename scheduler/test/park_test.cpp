@@ -296,10 +296,25 @@ TEST(park, X2_at_most_half_of_the_busy_machines_spin) {
     host h(n);
     h.all_busy();
     ASSERT_EQ(h.started.size(), n);
+    ASSERT_TRUE(h.parking.may_spin(*h.started[0]));
+    ASSERT_EQ(h.rest(0), nullptr);
+    ASSERT_FALSE(h.parking.need_spinning());
+    unsigned spinning = 0;
+    for (unsigned i = 1; i != n; ++i) spinning += h.parking.may_spin(*h.started[i]) ? 1U : 0U;
+    EXPECT_EQ(spinning, n / 2) << "of " << n - 1;
+    EXPECT_EQ(h.parking.spinning(), spinning);
+  }
+}
+
+TEST(park, X2_while_a_request_stands_all_machines_but_one_spin) {
+  for (const unsigned n : {1U, 2U, 3U, 4U, 8U, 15U, 16U}) {
+    host h(n);
+    h.all_busy();
+    ASSERT_TRUE(h.parking.need_spinning());
     unsigned spinning = 0;
     for (const auto& m : h.started) spinning += h.parking.may_spin(*m) ? 1U : 0U;
-    EXPECT_EQ(spinning, (n + 1) / 2) << "of " << n;
-    EXPECT_EQ(h.parking.spinning(), spinning);
+    EXPECT_EQ(spinning, n == 1 ? 1U : n - 1) << "of " << n;
+    EXPECT_TRUE(h.parking.need_spinning()) << "it stays until a processor is given up";
   }
 }
 
@@ -318,8 +333,21 @@ TEST(park, X3_a_machine_about_to_give_up_its_processor_heeds_a_request_for_a_spi
   processor* const before = h.started[0]->held;
   EXPECT_EQ(h.rest(0), before);
   EXPECT_TRUE(h.started[0]->spinning.get());
-  EXPECT_FALSE(h.parking.need_spinning());
+  EXPECT_TRUE(h.parking.need_spinning()) << "it stays until a processor is given up";
   EXPECT_EQ(h.rest(1), nullptr) << "one spinner is enough";
+  EXPECT_FALSE(h.parking.need_spinning());
+  EXPECT_EQ(h.parking.spinning(), 1U);
+}
+
+TEST(park, X3_a_machine_that_gives_its_processor_up_beside_a_spinner_and_a_request_looks_once_more) {
+  host h(2);
+  h.all_busy();
+  ASSERT_TRUE(h.parking.may_spin(*h.started[0]));
+  h.work = true;
+  processor* const before = h.started[1]->held;
+  EXPECT_EQ(h.rest(1), before) << "it found the task, and took a processor back";
+  EXPECT_TRUE(h.started[1]->spinning.get());
+  EXPECT_EQ(h.parking.spinning(), 2U);
 }
 
 TEST(park, L19_a_machine_that_is_woken_while_it_looks_once_more_goes_on_with_what_it_was_given) {
@@ -419,7 +447,7 @@ TEST(park, S5_a_processor_that_is_taken_beside_a_request_is_not_left_idle) {
   EXPECT_EQ(h.parking.idle_processors(), 0U);
   EXPECT_EQ(h.started.size(), 3U) << "no machine looks for the task that the request was for";
   EXPECT_EQ(h.parking.held(), 2U);
-  EXPECT_FALSE(h.parking.need_spinning()) << "the machine that was started answers it";
+  EXPECT_EQ(h.parking.spinning(), 1U);
 }
 
 TEST(park, S5_a_processor_that_is_taken_and_that_nobody_needs_is_idle) {
@@ -444,7 +472,6 @@ TEST(park, L11_a_surplus_processor_that_is_taken_from_a_call_goes_to_a_machine_t
   machine& in_call = *h.started[h.surplus(*h.started[0]->held) ? 0 : 1];
   machine& works = *h.started[h.surplus(*h.started[0]->held) ? 1 : 0];
   ASSERT_TRUE(h.surplus(*in_call.held));
-  h.parking.found(works);  // this submits, and leaves a request because no processor is idle
   (void)h.parking.may_spin(works);
   ASSERT_FALSE(h.parking.need_spinning());
   EXPECT_TRUE(h.parking.hand_off(

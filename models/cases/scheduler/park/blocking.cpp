@@ -31,8 +31,8 @@ struct return_vs_retake final : blocking_model<1, 1, 1, slot_queues<1>> {
 // Machine 1 has the processor that machine 0 lost, and is in a call itself, which does not end. Machine 0 comes back ‖
 // the monitor takes the processor from machine 1, because no machine seems to need it.
 struct return_vs_retake_from_another final : park_model<2, 1, 1> {
+  // Machine 0 still counts as spinning, as above.
   return_vs_retake_from_another() {
-    settle(0);
     take_from(0, true);
     constructed();
   }

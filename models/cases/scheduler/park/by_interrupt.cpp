@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The handshake, as in submit_vs_idle.cpp, with fences by interrupt (interrupt.hpp): what the scheduler relies on where
-// it uses membarrier(2). Thread 0 submits, or has found a task, and those interrupt it who go to sleep or resize.
+// it uses membarrier(2). Threads that submit, or have found a task, are interrupted by those who go to sleep or resize.
 #include "interrupt.hpp"
 #include "park_model.hpp"
 
@@ -28,6 +28,7 @@ struct submit_vs_two_spinners : park_model<3, 3, 1, 1, interrupt_atomics> {
       interrupts::point();
       submit(processors[2].queue, 1);
     } else if (index == 1) {
+      interrupts::point();
       parking.found(machines[0]);
     } else {
       require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
@@ -54,7 +55,7 @@ const bool added[] = {
         .threads = 2,
         .kept_for = "the smaller program",
     }),
-    add_case<interrupted<submit_vs_two_spinners, 3>>({
+    add_case<interrupted<submit_vs_two_spinners, 3, 2>>({
         .name = "park/interrupt_two_spinners",
         .property = "no machine sleeps while a task waits: submit ‖ a spinning machine finds another task ‖ the other "
                     "one goes idle; fences by interrupt",

@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "runq/atomics.hpp"
@@ -283,6 +284,8 @@ class machine_loop {
     return host_.parking.machine_dozes(m, p, [this, &m] { return nothing_but_a_chain(m); });
   }
 
+  // No number of tasks is larger.
+  static constexpr std::uint64_t not_counted = std::numeric_limits<std::uint64_t>::max();
   [[nodiscard]] std::uint64_t tasks_begun() const {
     std::uint64_t sum = 0;
     const unsigned n = host_.parking.limit();
@@ -320,8 +323,8 @@ class machine_loop {
     }
     if (!host_.parking.may_spin(m)) return {};
     host_.spins(m);
-    m.begun = tasks_begun();
-    return spin(p);
+    m.begun = not_counted;
+    return spin(m, p);
   }
 
   [[gnu::noinline]] [[nodiscard]] Work take_local_or_global(Processor& p) {
@@ -417,17 +420,19 @@ class machine_loop {
     return take_yielded(p);
   }
 
-  [[nodiscard]] Work spin(Processor& p) {
+  [[nodiscard]] Work spin(Machine& m, Processor& p) {
     if (host_.parking.limit() < 2) return {};
     const auto begin = host_.begins();
-    const Work w = look_around(p);
+    const Work w = look_around(m, p);
     host_.looked(p, begin);
     return w;
   }
 
-  [[nodiscard]] Work look_around(Processor& p) {
+  [[nodiscard]] Work look_around(Machine& m, Processor& p) {
     for (int i = 0; i != Host::looks && !surplus(p); ++i) {
       if (const Work w = steal(p)) return w;
+      // Not before the first look, which often finds work: this reads a cache line of each other processor.
+      if (i == 0) m.begun = tasks_begun();
       for (int j = 0; j != Host::look_pauses; ++j) Atomics::pause();
       if (const Work w = take_share(p)) return w;
     }

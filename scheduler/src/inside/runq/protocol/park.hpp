@@ -25,7 +25,8 @@
 // which the chain will run at once.                                                                machine_dozes()
 // Machines that were not spinning do not look again. `need_spinning_` covers them: a submitter that finds neither a
 // spinning machine nor an idle processor leaves a request, and a machine that is about to give up its processor answers
-// it.
+// it. The request stays until then, whoever spins meanwhile: so while no processor is idle, submitters read one word
+// that nobody writes.
 #pragma once
 
 #include <atomic>
@@ -279,10 +280,10 @@ class returning_machines {
 /// The protocol, with its third part: which machines sleep, and when one of them is woken. `Processor` and `Machine`
 /// are derived from park_processor and park_machine; `Host` is a park_host.
 ///
-/// Its fields, which are written under the lock, but the first two also without:
+/// Its fields, which are written under the lock, but the first one also without:
 ///   spinning_           the number of machines that look for work and hold a processor, or are about to get one
-///   need_spinning_      1: a task was submitted when no machine was spinning and no processor was idle. Decisions set
-///                       and read it under the lock; spinning machines clear it without
+///   need_spinning_      1: a task was submitted when no machine was spinning and no processor was idle. Written under
+///                       the lock
 ///   dozing_             whether a machine dozes; at most one does, and it is idle
 ///   idle_machines_      the machines that sleep, or are about to, and that nobody has woken: those whose `idle` is
 ///                       set. Linked both ways; the one that went to sleep last is the first, because its cache is
@@ -354,12 +355,14 @@ class park_protocol {
   }
 
   /// Whether machine `m` may look for work elsewhere. At most half as many machines as are busy may do so, because more
-  /// would hinder each other. If the answer is yes, the machine is spinning from now on. Called by the machine itself.
+  /// would hinder each other; while a request stands, all but one: there is work that nobody looks for, and a machine
+  /// that sleeps has to be woken. If the answer is yes, the machine is spinning from now on. Called by the machine
+  /// itself.
   [[nodiscard]] bool may_spin(Machine& m) {
     if (m.spinning.get()) return true;
     // [park.spin.limit] relaxed: the limit only saves work, and may be exceeded.
     const unsigned spinning = spinning_.load(std::memory_order::relaxed);
-    if (2 * spinning >= limit() - idle_processors()) return false;
+    if (2 * spinning >= limit() - idle_processors() && (spinning + 1 >= limit() || !need_spinning())) return false;
     become_spinning(m);
     return true;
   }
@@ -369,9 +372,10 @@ class park_protocol {
   void found(Machine& m) {
     if (!m.spinning.get()) return;
     m.spinning.set(false);
-    // [park.found] acq_rel: pairs with itself in other machines. Who lowers the count later sees which requests those
-    // had withdrawn who lowered it before; the fence in submitted() is a light one, which is not ordered with theirs.
-    // Weaker: this machine relies on a request that another has withdrawn, which relied on this one.
+    // [park.found] acq_rel: pairs with [park.machine_idle.spinning], [park.doze.spinning], and itself in other
+    // machines. Who lowers the count later sees which requests those had withdrawn who lowered it before; the fence in
+    // submitted() is a light one, which is not ordered with that of a submitter. Weaker: this machine relies on a
+    // request that was withdrawn, and a submitter on this machine. kept: the proof of park uses it.
     spinning_.fetch_sub(1U, std::memory_order::acq_rel);
     submitted();
   }
@@ -380,17 +384,17 @@ class park_protocol {
   /// after all (rule 3). Returns the processor to go on with, or nullptr when the machine leaves: because the scheduler
   /// stops, or because it has slept for long and is one too many. Called by the machine itself.
   [[nodiscard]] Processor* machine_idle(Machine& m, Processor& p) {
-    const bool was_spinning = m.spinning.get();
     switch (release_processor(m, p, false)) {
       case given::not_now: return &p;
       case given::stopping: found(m); return nullptr;
+      case given::up_uncounted: return sleep(m);
       // unreached: a machine that does not ask to doze does not.
       case given::up:
       case given::up_to_doze: break;
     }
-    if (!was_spinning) return sleep(m);
-    // [park.machine_idle.spinning] relaxed: ordered by the fence in sleep_unless_work().
-    spinning_.fetch_sub(1U, std::memory_order::relaxed);
+    // [park.machine_idle.spinning] release: pairs with [park.found] of a machine that lowers the count after this one.
+    // Weaker: that machine relies on the request that this one has withdrawn, and a submitter on that machine.
+    spinning_.fetch_sub(1U, std::memory_order::release);
     return sleep_unless_work(m);
   }
 
@@ -405,8 +409,9 @@ class park_protocol {
       found(m);
       return nullptr;
     }
-    // [park.doze.spinning] relaxed: ordered by the fence, here or in sleep_unless_work().
-    spinning_.fetch_sub(1U, std::memory_order::relaxed);
+    // [park.doze.spinning] release: as [park.machine_idle.spinning]. kept: no model has a machine that dozes beside one
+    // that has found a task; park.machine_idle.spinning needs it.
+    spinning_.fetch_sub(1U, std::memory_order::release);
     if (how == given::up_to_doze) {
       // [park.doze.fence] seq_cst: pairs with [park.submit.fence], as [park.machine_idle.fence] does: those who submit
       // to other places than a free runnext slot wake this machine, or it sees their tasks; weaker: it dozes beside a
@@ -481,7 +486,6 @@ class park_protocol {
         }
         // [park.handoff.spin] relaxed: as [park.spin].
         spinning_.fetch_add(1U, std::memory_order::relaxed);
-        withdraw_request();
         m = wake_machine_for(p);
       }
     }
@@ -716,22 +720,24 @@ class park_protocol {
     m.spinning.set(true);
     // [park.spin] relaxed: rule 3 orders what matters.
     spinning_.fetch_add(1U, std::memory_order::relaxed);
-    withdraw_request();
   }
 
-  // Called by a machine that spins or is about to, and so will look at all queues.
+  // With the lock held, because a processor becomes idle; by a thread that makes its heavy fence after that, and then
+  // looks at all queues, or asks whether a machine spins.
   void withdraw_request() {
-    // [park.need.clear] relaxed: the fence of the next machine_idle() or submitted() comes before it matters.
+    // [park.need.clear] relaxed: ordered by that fence.
     need_spinning_.store(0U, std::memory_order::relaxed);
   }
 
   // Whether a machine looks for work, or is asked to: then a submitter wakes none. Asked after the task was published,
-  // and after the fence if there is one; once or any number of times.
+  // and after the fence if there is one; once or any number of times. Asks for the request first, because that changes
+  // rarely, and the number with each machine that begins or ends to look.
   [[nodiscard]] bool cared_for() const {
-    // [park.submit.spinning] relaxed: ordered by the fence, or by how the task was published.
-    if (spinning_.load(std::memory_order::relaxed) != 0) return true;
-    // [park.submit.need] relaxed: likewise: a machine that withdraws the request looks at all queues after a fence.
-    return need_spinning_.load(std::memory_order::relaxed) != 0;
+    // [park.submit.need] relaxed: ordered by the fence, or by how the task was published: a machine that withdraws the
+    // request looks at all queues after a fence.
+    if (need_spinning_.load(std::memory_order::relaxed) != 0) return true;
+    // [park.submit.spinning] relaxed: likewise.
+    return spinning_.load(std::memory_order::relaxed) != 0;
   }
 
   // Wakes one machine with one idle processor, unless another submitter was faster: one spinning machine is enough.
@@ -777,16 +783,16 @@ class park_protocol {
     if (m == nullptr || !m->idle.get()) m = idle_machines_.get();
     if (m == nullptr) return nullptr;
     remove_idle(*m);
-    withdraw_request();
     m->handed.set(&p);
     m->spinning.set(true);
     return m;
   }
 
-  enum class given : unsigned char { up, up_to_doze, not_now, stopping };
+  enum class given : unsigned char { up, up_uncounted, up_to_doze, not_now, stopping };
 
-  // Gives `p` up and puts `m` into the idle list; but if a submitter has asked for a spinning machine, `m` becomes one.
-  // `to_doze`: from now on `m` dozes, if it may.
+  // Gives `p` up and puts `m` into the idle list. But if a submitter has asked for a spinning machine, and none spins,
+  // `m` becomes one. If one does, `m` answers the request as a machine does that has found nothing: it is counted, and
+  // looks at all queues once more. `to_doze`: from now on `m` dozes, if it may.
   [[nodiscard]] given release_processor(Machine& m, Processor& p, bool to_doze) {
     Machine* returning = nullptr;
     const given how = release_with_lock(m, p, to_doze, returning);
@@ -800,11 +806,13 @@ class park_protocol {
     if (stopping_.get()) return given::stopping;
     // [park.need.heed] relaxed: set under the lock.
     if (!m.spinning.get() && need_spinning_.load(std::memory_order::relaxed) != 0) {
+      const bool alone = spinning() == 0;
       become_spinning(m);
-      return given::not_now;
+      if (alone) return given::not_now;
     }
-    // A spinning machine is going to look at all queues, and so answers the request as well.
-    if (m.spinning.get()) withdraw_request();
+    const bool counted = m.spinning.get();
+    // A spinning machine is going to look at all queues, and so answers the request.
+    if (counted) withdraw_request();
     // Cleared here rather than with the count, because from now on a waker may write the flag.
     m.spinning.set(false);
     add_idle(m);
@@ -814,6 +822,7 @@ class park_protocol {
       processors_.put(p);
       if (processors_.held() == 0) host_.check_deadlock();
     }
+    if (!counted) return given::up_uncounted;
     if (!to_doze || somebody_dozes() || processors_.held() == 0) return given::up;
     m.dozes.set(true);
     // [park.doze.set] relaxed: before this the machine was counted as spinning, and is until after this; a submitter
@@ -921,8 +930,9 @@ class park_protocol {
   }
 
   Host& host_;
+  // Apart, so that submitters who find a request do not wait for the number's line.
   alignas(cache_line) atomic<unsigned> spinning_;
-  atomic<unsigned> need_spinning_;
+  alignas(cache_line) atomic<unsigned> need_spinning_;
   atomic<bool> dozing_;
   returning_machines<Machine, Processor, Atomics> returning_;
   // The lock, and what is written under it, have a cache line in common with the last fields of this.
