@@ -6,20 +6,29 @@ memory and beside ThreadSanitizer: the wrong programs of the textbook, and mutan
 
 The tests of a suite are explored in turn, a hundred runs each, then two hundred, and so on, until one fails. ThreadSanitizer's build
 runs again and again for as much processor time; what it reports, a failed test and a program that does not end count as found.
+With several seeds a row has the medians; ThreadSanitizer has no seeds and is asked once. With --results what was measured is kept,
+and is not measured again: so a table that takes hours can be stopped and continued.
 The exit status is 1 if the explorer does not find a bug that it is known to find, or finds one where there is none."""
 import argparse
 import collections
 import glob
 import json
+import math
 import os
 import re
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
 
 here = os.path.dirname(os.path.realpath(__file__))
 root = os.path.join(here, "..", "..", "..")
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(here, "..", "test"), os.path.join(root, "models", "compiled", "test")]
+import run_program  # noqa: E402
+import twins_test  # noqa: E402
+
 textbook = os.path.join(root, "models", "compiled", "test", "programs", "textbook")
 HEADERS = [os.path.join(root, *parts) for parts in (("deque", "include"), ("scheduler", "include"), ("scheduler", "src", "inside"))]
 MUTANTS = ["park/no_rest_fence", "park/no_submit_fence", "park/doze_without_fence", "park/found_wakes_nobody",
@@ -32,23 +41,42 @@ MUTANTS = ["park/no_rest_fence", "park/no_submit_fence", "park/doze_without_fenc
 WITH_BARRIER = ["park/idle_by_a_light_fence"]
 RIGHT = "no mutant"  # nothing may be found there
 NEVER_FOUND = ["park/doze_without_fence", "parker/put_by_store", "machine_loop/yields_without_a_fence",
-               "machine_loop/published_in_silence"]
+               "machine_loop/full_ring_in_silence"]
+TITLES = {"weak": "explored", "strong": "without weak memory", "sanitizer": "ThreadSanitizer"}
+STRATEGIES = ["walk", "bursts", "pct", "points", "pos"]
 FIRST_TURN = 100  # runs
+NEXT_SEED = 1_000_000  # later than any seed of a row
 NO_END = 20  # seconds of a run under ThreadSanitizer
+NO_ANSWER = 20  # times as many seconds as there are of processor time
 
 # tests: the words after `--` for each of them.
 Bug = collections.namedtuple("Bug", "name sources flags tests")
+# failure: how it fails, or None.
+Result = collections.namedtuple("Result", "failure runs seconds")
 
 
-def textbook_bugs():
-    """The wrong programs, but leaks, which the explorer does not look for."""
-    for source in sorted(glob.glob(os.path.join(textbook, "*", "*.c*"))):
-        with open(source) as file:
-            for line in file:
-                found = re.match(r"// check(.*?): FAIL (.*)", line)
-                if found and "--" not in found[1] and not found[2].startswith("leak"):
-                    flags = found[1].split()
-                    yield Bug(" ".join([os.path.relpath(source, textbook), *flags]), [source], flags, [[]])
+def textbook_bugs(scratch):
+    """The wrong programs, but leaks, which the explorer does not look for. Those with the same flags are one program, in which the
+    number of arguments chooses."""
+    sources = sorted(glob.glob(os.path.join(textbook, "*", "*.c*")))
+    checks = [c for source in sources for c in twins_test.variants(source) if c.expected.startswith("FAIL")]
+    together, places = collections.defaultdict(list), {}
+    for check in checks:
+        group = together[check if check.alone else (run_program.is_c(check.program), check.flags)]
+        places[check] = (group, len(group))
+        group.append(check)
+    for check in checks:
+        group, place = places[check]
+        name = f"{os.path.relpath(check.program, textbook)} {check.words}".rstrip()
+        if check.alone:
+            yield Bug(name, [check.program], [*check.macros, *check.flags], [[]])
+            continue
+        end = ".c" if run_program.is_c(check.program) else ".cpp"
+        source = os.path.join(scratch, f"textbook{list(together.values()).index(group)}{end}")
+        if not os.path.exists(source):
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(run_program.source_of(group))
+        yield Bug(name, [source], list(check.flags), [["-"] * place])
 
 
 def scheduler_bugs(scratch):
@@ -98,19 +126,23 @@ def seconds_of_children():
     return used.ru_utime + used.ru_stime
 
 
-def explore(options, program, bug, memory):
-    """How it fails, or None; runs, and seconds of processor time."""
-    begin, runs, turn, seed = seconds_of_children(), 0, FIRST_TURN, options.seed
+def explore(options, program, bug, column, seed):
+    words = ["--memory", "strong" if column == "strong" else "weak", "--strategy", column if column in STRATEGIES else "any"]
+    begin, runs, turn, seconds = seconds_of_children(), 0, FIRST_TURN, 0.0
     while True:
-        for words in bug.tests:
+        for test in bug.tests:
             with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
-                subprocess.run([options.tool, "--program", program, "--runs", str(turn), "--make-smaller", "no", "--seed", str(seed),
-                                "--memory", memory, "--strategy", options.strategy, "--json", file.name, "--", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                try:
+                    subprocess.run([options.tool, "--program", program, "--runs", str(turn), "--make-smaller", "no", "--seed", str(seed),
+                                    "--time-limit", f"{options.seconds - seconds + 1:.2f}", *words, "--json", file.name, "--", *test],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=NO_ANSWER * options.seconds)
+                except subprocess.TimeoutExpired:
+                    return Result("no answer", runs, seconds_of_children() - begin)
                 result = json.load(file)
             runs += result["runs"]
             seconds = seconds_of_children() - begin
             if result.get("failure") or seconds > options.seconds:
-                return result.get("failure"), runs, seconds
+                return Result(result.get("failure"), runs, seconds)
         seed += turn
         turn *= 2
 
@@ -124,49 +156,79 @@ def sanitize(options, program, bug):
                 done = subprocess.run([program, *words], timeout=NO_END, text=True, errors="replace", stdout=subprocess.PIPE,
                                       stderr=subprocess.STDOUT)
             except subprocess.TimeoutExpired:
-                return "does not end", runs, seconds_of_children() - begin
+                return Result("does not end", runs, seconds_of_children() - begin)
             if done.returncode != 0:
                 warning = re.search(r"WARNING: ThreadSanitizer: ([\w -]*\w)", done.stdout)
-                return warning[1] if warning else "fails", runs, seconds_of_children() - begin
-    return None, runs, seconds_of_children() - begin
+                return Result(warning[1] if warning else "fails", runs, seconds_of_children() - begin)
+    return Result(None, runs, seconds_of_children() - begin)
 
 
-def cells(result):
-    failure, runs, seconds = result
-    return [failure or "not found", f"{runs:,}" if failure else f"> {runs:,}", f"{seconds:.2f}"]
+class Measured:
+    """Results by bug, column and seed: those of the file, and what is measured, which is added there at once."""
+
+    def __init__(self, options, programs):
+        self.options, self.programs, self.known = options, programs, {}
+        if options.results and os.path.exists(options.results):
+            with open(options.results) as file:
+                for bug, column, seed, limit, *result in map(json.loads, file):
+                    self.known[bug, column, seed] = (limit, Result(*result))
+
+    def of(self, bug, column, seed):
+        limit, result = self.known.get((bug.name, column, seed), (0, None))
+        if result and (result.failure or limit >= self.options.seconds):
+            return result
+        if column == "sanitizer":
+            result = sanitize(self.options, self.programs.sanitized(bug), bug)
+        else:
+            result = explore(self.options, self.programs.explored(bug), bug, column, seed)
+        if self.options.results:
+            with open(self.options.results, "a") as file:
+                file.write(json.dumps([bug.name, column, seed, self.options.seconds, *result]) + "\n")
+        return result
+
+
+def cells(results):
+    """How it fails, and the medians; what is not found takes for ever."""
+    found = [r for r in results if r.failure]
+    runs = statistics.median(r.runs if r.failure else math.inf for r in results)
+    seconds = statistics.median(r.seconds if r.failure else math.inf for r in results)
+    how = collections.Counter(r.failure for r in found).most_common(1)[0][0] if found else "not found"
+    if found and len(found) != len(results):
+        how += f" ({len(found)} of {len(results)})"
+    if math.isinf(runs):
+        return [how, f"> {min(r.runs for r in results):,}", f"> {min(r.seconds for r in results):.2f}"]
+    return [how, f"{runs:,.0f}", f"{seconds:.2f}"]
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
-    parser.add_argument("--seconds", type=float, default=60, help="of processor time, for each bug and each column")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--strategy", default="any")
+    parser.add_argument("--seconds", type=float, default=60, help="of processor time, for each bug, column and seed")
+    parser.add_argument("--seed", type=int, default=1, help="the first one")
+    parser.add_argument("--seeds", type=int, default=1, help="so many times, with seeds of their own")
     parser.add_argument("--only", default=".", help="a regular expression: bugs")
-    parser.add_argument("--columns", default="weak strong sanitizer", help="which of these")
+    parser.add_argument("--columns", default="weak strong sanitizer", help="which of these; and a strategy's name: that one alone")
+    parser.add_argument("--results", help="a file: what was measured before, and will be now")
     options = parser.parse_args()
-    columns = {"weak": lambda bug: explore(options, programs.explored(bug), bug, "weak"),
-               "strong": lambda bug: explore(options, programs.explored(bug), bug, "strong"),
-               "sanitizer": lambda bug: sanitize(options, programs.sanitized(bug), bug)}
-    columns = {name: run for name, run in columns.items() if name in options.columns.split()}
-    titles = {"weak": "explored", "strong": "without weak memory", "sanitizer": "ThreadSanitizer"}
-    found, wrong = collections.Counter(), []
-    print("| bug |" + "".join(f" {titles[name]} | runs | seconds |" for name in columns))
+    columns, found, wrong = options.columns.split(), collections.Counter(), []
+    print("| bug |" + "".join(f" {TITLES.get(name, f'`{name}`')} | runs | seconds |" for name in columns))
     print("|---" * (1 + 3 * len(columns)) + "|")
     with tempfile.TemporaryDirectory() as scratch:
-        programs = Programs(options, scratch)
-        bugs = [bug for bug in [*textbook_bugs(), *scheduler_bugs(scratch)] if re.search(options.only, bug.name)]
+        measured = Measured(options, Programs(options, scratch))
+        bugs = [bug for bug in [*textbook_bugs(scratch), *scheduler_bugs(scratch)] if re.search(options.only, bug.name)]
         for bug in bugs:
             row = [bug.name]
-            for name, run in columns.items():
-                result = run(bug)
-                found[name] += result[0] is not None and bug.name != RIGHT
-                row += cells(result)
-                if name == "weak" and bug.name not in NEVER_FOUND and (result[0] is None) != (bug.name == RIGHT):
+            for name in columns:
+                seeds = range(1 if name == "sanitizer" else options.seeds)
+                results = [measured.of(bug, name, options.seed + k * NEXT_SEED) for k in seeds]
+                is_found = any(r.failure for r in results)
+                found[name] += is_found and bug.name != RIGHT
+                row += cells(results)
+                if name == "weak" and bug.name not in NEVER_FOUND and is_found == (bug.name == RIGHT):
                     wrong.append(bug.name)
             print("| " + " | ".join(row) + " |", flush=True)
     print(f"\nof {sum(bug.name != RIGHT for bug in bugs)} bugs found within {options.seconds:g} s each: "
-          + ", ".join(f"{titles[name]} {found[name]}" for name in columns))
+          + ", ".join(f"{TITLES.get(name, name)} {found[name]}" for name in columns))
     if wrong:
         print("not as it was: " + ", ".join(wrong))
     return 1 if wrong or not bugs else 0
