@@ -245,16 +245,8 @@ location program_atomics::mutex_at(void* mutex, const site& where, const void* c
   if (words_.around(mutex, mutex_bytes).size != mutex_bytes) begin_again_with_mutex(mutex, code);
   granule& g = memory_.at(mutex);
   const auto place = [&] { return place_of({static_cast<std::byte*>(mutex), mutex_bytes}, g); };
-  if (atomic_place* const p = place()) {
-    if (!p->is_mutex) begin_again_if_others_use(*p, mutex, true, code);
-  } else {
-    for (const atomic_place& other : g.places()) {
-      const std::byte* const begin = static_cast<std::byte*>(mutex) - offset_in_granule(mutex);
-      if ((other.bytes() & bytes_from(offset_in_granule(mutex), mutex_bytes)) != 0 &&
-          !is_private(other, begin + other.first))
-        begin_again_with_mutex(mutex, code);
-    }
-  }
+  atomic_place* const p = place();
+  if (p != nullptr && !p->is_mutex) begin_again_if_others_use(*p, mutex, true, code);
   const location found = whole_variable_at(g, mutex, mutex_bytes, where, code);
   place()->is_mutex = true;
   return found;
@@ -330,7 +322,6 @@ void program_atomics::begin_again_with_word(const atomic_place& p, const std::by
                                             const void* code) {
   auto* const granule_begin = const_cast<std::byte*>(part);
   const mixed_word there{p.is_upper ? granule_begin - granule_bytes : granule_begin + p.first, p.size};
-  if (p.is_mutex) begin_again_with_mutex(there.begin, code);
   const std::string where = code_.to_text(code_.frame_of(code));
   words_.show(there, {static_cast<std::byte*>(const_cast<void*>(at)), size}, where);
   now_.search->give_up_sizes(fmt::format("atomic operations of different sizes on the same memory, at {}", where));

@@ -136,7 +136,7 @@ class Alone(unittest.TestCase):
         return compiled(os.path.join(HERE, "programs", "different_sizes.cpp"), "-DLATE", *flags)
 
     def test_different_sizes_that_a_later_execution_shows_begin_a_shared_search_again(self):
-        for rounds in ("-DROUNDS=0", "-DROUNDS=6"):
+        for rounds in ("-DROUNDS=0", "-DROUNDS=7"):
             alone, shared = (run(self.late_sizes(rounds), *jobs)[1] for jobs in ([], ["--jobs", "3"]))
             self.assertRegex(alone, r"bounded: .*different sizes at \w+\.cpp:\d+\)")
             self.assertEqual(without_time(alone), without_time(shared))

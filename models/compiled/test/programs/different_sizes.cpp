@@ -258,10 +258,10 @@ int main() {
     for (int i = 0; i != ROUNDS; ++i) counter.fetch_add(1, std::memory_order_relaxed);
   };
   std::thread b(count);
-  count();
   const int seen = other.load(std::memory_order_relaxed);
   if (seen == 1) static_cast<void>(load<std::uint16_t>(0, relaxed));
   if (seen == 2 && (load<std::uint32_t>(0, acquire) & 1) != 0) assert(data[0] == 1);
+  count();  // explored first
   a.join();
   b.join();
 #elif defined(ON_A_STACK)
@@ -311,10 +311,10 @@ int main() {
     ++data[0];
   };
   std::thread a(use);
+  use();
 #ifndef FIRST
   __atomic_store_n(link, 5, relaxed);
 #endif
-  use();
   {
     const std::lock_guard<std::mutex> guard(mutex);
     assert(__atomic_load_n(link, relaxed) == 5);
