@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// options::until, with which a run ends only when every task has ended. Rows SC3, L7, X12.
+// options::until, with which a run ends only when every task has ended. Rows SC3, L7, X11, X12.
 #include <atomic>
 #include <chrono>
 #include <optional>

@@ -6,7 +6,7 @@ contributing.py contributing --root ROOT   docs/CONTRIBUTING.md has at most 60 l
 contributing.py readme --root ROOT         README.md has at most 120 lines
 contributing.py pages --root ROOT          docs/ has at most 350 KiB
 contributing.py glossary --root ROOT       each row of docs/glossary.md names a file that exists, and which has the names of the row's word
-contributing.py abandoned --root ROOT      no file has a name that docs/glossary.md lists as abandoned
+contributing.py abandoned --root ROOT      no file has a name that tools/docs/abandoned.md lists
 """
 import argparse
 import re
@@ -32,12 +32,6 @@ def contributing_problems(text):
             yield f"line {number} has {len(line)} columns, more than {MOST_COLUMNS}"
 
 
-def glossary_parts(text):
-    """The glossary, without and with its last part: the names that were given up."""
-    words, heading, abandoned = text.partition("\n## Abandoned names\n")
-    return words, abandoned if heading else ""
-
-
 def readme_problems(text):
     lines = text.count("\n")
     if lines > MOST_LINES_OF_README:
@@ -53,7 +47,7 @@ def pages_problems(root):
 
 def glossary_rows(text):
     """(line, names of the code, file) of every row."""
-    for number, line in enumerate(glossary_parts(text)[0].splitlines(), 1):
+    for number, line in enumerate(text.splitlines(), 1):
         cells = line.strip("|").split(" | ")
         if line.startswith("| ") and cells[0].strip() != "word":
             if len(cells) != 3 or not re.fullmatch(r"`[^`]+`", cells[2].strip()):
@@ -79,11 +73,11 @@ def glossary_problems(text, root):
 def abandoned_names(text):
     """{abandoned name: the folder or file where it must not come back} of every row: | names | the name now | where |."""
     names = {}
-    for line in glossary_parts(text)[1].splitlines():
+    for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
         if line.startswith("| ") and cells[0] != "abandoned":
             if len(cells) != 3 or not re.fullmatch(r"`[^`]+`(, `[^`]+`)*", cells[2]):
-                raise SystemExit(f"docs/glossary.md: an abandoned name is | `name` | the name now | `folder` |: {line}")
+                raise SystemExit(f"tools/docs/abandoned.md: an abandoned name is | `name` | the name now | `folder` |: {line}")
             names.update(dict.fromkeys(re.findall(r"`([^`]+)`", cells[0]), re.findall(r"`([^`]+)`", cells[2])))
     return names
 
@@ -121,7 +115,7 @@ def main():
     parser.add_argument("what", choices=list(PROBLEMS))
     parser.add_argument("--root", type=Path, required=True)
     arguments = parser.parse_args()
-    page = {"contributing": "docs/CONTRIBUTING.md", "readme": "README.md", "pages": "docs/index.md"}.get(arguments.what, "docs/glossary.md")
+    page = {"contributing": "docs/CONTRIBUTING.md", "readme": "README.md", "pages": "docs/index.md", "abandoned": "tools/docs/abandoned.md"}.get(arguments.what, "docs/glossary.md")
     text = (arguments.root / page).read_text()
     problems = list(PROBLEMS[arguments.what](text, arguments.root.resolve()))
     for problem in problems:
