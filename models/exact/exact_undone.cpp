@@ -49,10 +49,25 @@ class round_of_thread {
     return i;
   }
 
+  /// Whether all that the thread has added to the variable before the round it has taken back. (A round that takes
+  /// back first, and adds again, is asked about as any other; but its difference is negative, which loads often tell:
+  /// then the search would begin again.)
+  [[nodiscard]] bool has_no_share_in(event_id variable) const noexcept {
+    std::uint64_t share = 0;
+    for (unsigned i = 0; i != begin_; ++i) {
+      const node& n = g_.at(thread_, i);
+      if (n.kind != node_kind::write || n.variable != variable) continue;
+      if (!n.exclusive || !adds(g_.at(thread_, i - 1))) return false;
+      share = apply(g_.at(thread_, i - 1).op, share, g_.at(thread_, i - 1).operand());
+    }
+    return (share & g_.at(variable).mask()) == 0;
+  }
+
   /// Whether the round's writes to the variable up to `last` add up to nothing, and every write between them adds to
   /// what it has found.
   [[nodiscard]] bool undoes(event_id last) {
     const event_id variable = g_.at(last).variable;
+    if (!has_no_share_in(variable)) return false;
     const event_id first = id(first_to(variable));
     std::vector<event_id> reads;  // the newest first
     for (event_id write = last;; write = g_.at(reads.back()).source) {
