@@ -79,7 +79,7 @@ if(without_fault_injection)
   list(FILTER test_sources EXCLUDE REGEX "/fault_injection_test\\.cpp$")
 endif()
 set(definitions "RUNQ_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING_EMULATOR}>"
-                "RUNQ_TEST_QUICK=$<STREQUAL:${RUNQ_TEST_BUDGET},quick>")
+                "RUNQ_TEST_QUICK=$<STREQUAL:${RUNQ_TEST_BUDGET},quick>" "$<$<BOOL:${RUNQ_EXPLORE_TESTS}>:RUNQ_TEST_EXPLORED>")
 if(RUNQ_UNITY_TESTS)
   foreach(group IN LISTS groups)
     list(TRANSFORM group_${group} REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/test/\\1_test.cpp" OUTPUT_VARIABLE sources)
