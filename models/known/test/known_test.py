@@ -71,7 +71,7 @@ class Known(unittest.TestCase):
     def test_both_versions_are_as_expected(self):
         status, text = self.known()
         self.assertEqual(status, 0, text)
-        self.assertRegex(text, r"buggy: FAIL 2, .* s\n    data race: ")
+        self.assertRegex(text, r"buggy: FAIL 2, [\d.]+ s, [\d.]+ s of processor time\n    data race: ")
         self.assertRegex(text, r"acquires from step \d+, which is relaxed")
         self.assertRegex(text, r"fixed: exhaustive 2, ")
         self.assertIn("known: 1 reports, 1 as expected, 0 not as expected, 0 not checked", text)
