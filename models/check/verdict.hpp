@@ -35,6 +35,7 @@ struct stuck_thread {
   int joins = -1;                  ///< the thread whose end it waits for; -1: it waits for something else
   bool stopped = false;            ///< it waits for nothing: to stop there was a choice of the search
   std::uint32_t since = no_event;  ///< events of the thread before those that it waits to read other values in
+  bool at_barrier = false;         ///< it waits until others have arrived at a barrier or a latch
 };
 
 /// A call of a history that no order explains. Calls are numbered in the order in which they began in the trace.

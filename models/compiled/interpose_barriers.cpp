@@ -86,8 +86,8 @@ void end_phase_in_order(session& s, runq_barrier* b, const void* code) {
   return arrival;
 }
 
-// --- rounds: threads arrive at one barrier_word, and the one that has completed the phase at the other
-// ----------------------
+// --- rounds: threads arrive at one word, and the one that has completed the phase at the other
+// --------------------------
 
 /// Nobody waits for the end of a phase after the end of the next one.
 void require_no_late_departure(session& s, const runq_barrier* b, const void* at, const void* code) {

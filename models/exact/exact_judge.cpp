@@ -128,7 +128,7 @@ void judge::judge_waiting_threads() {
     if (s.now == status::finished) found_.result.ended.push_back(number);
     if (s.now == status::joining) found_.result.stuck.push_back({number, static_cast<int>(s.joined) - 1});
     if (s.now == status::waiting || s.now == status::arrived)
-      found_.result.stuck.push_back({number, -1, false, s.await_begin});
+      found_.result.stuck.push_back({number, -1, false, s.await_begin, s.now == status::arrived});
     if (s.now == status::frozen) found_.result.stuck.push_back({number, -1, true});
   }
   run_.current = stuck;

@@ -289,9 +289,13 @@ class reason {
       return say(fmt::format("{} waits for the end of {}", who, this->thread(joins)) + what_others_do("") +
                  last_wake_ups() + what_was_not_seen());
     }
+    if (last && waits_for_lock(trace_[*last])) return say(chain_of_locks(*last, {}) + who_has_stopped());
+    if (is_at_barrier(thread) && !(last && trace_[*last].kind == event_kind::arrive)) {
+      return say(fmt::format("{} waits until enough threads have arrived at {}", who, barrier_of_trace()) +
+                 what_others_do("no thread is left to do so"));
+    }
     if (!last) return;
     const event& e = trace_[*last];
-    if (waits_for_lock(e)) return say(chain_of_locks(*last, {}) + who_has_stopped());
     if (e.kind == event_kind::arrive) {
       return say(
           fmt::format("{} waits at {} until {} threads have arrived at {}", who, step(*last), e.value, variable(e)) +
@@ -308,6 +312,19 @@ class reason {
                     render_value(e.value)) +
         what_others_do("no thread is left to write one") + what_was_overwritten(e) + last_wake_ups() +
         what_was_not_seen());
+  }
+
+  [[nodiscard]] bool is_at_barrier(int thread) const {
+    return std::any_of(r_.stuck.begin(), r_.stuck.end(),
+                       [&](const stuck_thread& s) { return s.thread == thread && s.at_barrier; });
+  }
+  /// The one at which threads have arrived, if it is only one.
+  [[nodiscard]] std::string barrier_of_trace() const {
+    std::set<std::string> names;
+    for (const event& e : trace_) {
+      if (e.kind == event_kind::arrive) names.insert(variable(e));
+    }
+    return names.size() == 1 ? *names.begin() : "a barrier or a latch";
   }
 
   /// Of each thread that sleeps for ever the wake-up that came too early.

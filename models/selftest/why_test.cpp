@@ -61,6 +61,12 @@ class execution {
     result_.stuck.push_back({.thread = thread});
     return *this;
   }
+  execution& arrives(int thread, std::uint32_t at) { return add(event_kind::arrive, thread, at); }
+  /// That thread waits until others have arrived at a barrier, at which it has not arrived itself.
+  execution& waits_for_arrivals(int thread) {
+    result_.stuck.push_back({.thread = thread, .at_barrier = true});
+    return *this;
+  }
   /// The last step acquires what that one has released.
   execution& knows(std::uint32_t step) {
     join(known_[last().thread], result_.trace[step - 1].released);
@@ -150,6 +156,13 @@ TEST(why, what_is_freed_is_freed_again_or_used) {
 TEST(why, a_thread_waits_for_a_value_that_nobody_writes) {
   EXPECT_EQ(execution().store(0, x, relaxed, 3).load(1, x, relaxed, 1).waits(),
             "T1 waits at step 2 until x is another value than 0, and no thread is left to write one");
+}
+
+TEST(why, who_waits_at_a_latch_without_an_arrival_waits_for_no_value) {
+  EXPECT_EQ(execution().arrives(0, y).load(1, x, relaxed, 0).waits_for_arrivals(1).waits(),
+            "T1 waits until enough threads have arrived at y, and no thread is left to do so");
+  EXPECT_EQ(execution().arrives(0, x).arrives(0, y).load(1, x, relaxed, 0).waits_for_arrivals(1).waits(),
+            "T1 waits until enough threads have arrived at a barrier or a latch, and no thread is left to do so");
 }
 
 TEST(why, a_value_that_was_overwritten_before_it_was_read_is_named) {
