@@ -104,6 +104,9 @@ def write(output, models, tables):
         else:
             by_file[mutant.file].append((mutant.name, models / mutant.file, mutated))
     for folder in FOLDERS:
+        for left in list((output / folder).glob("*.[ch]pp")):
+            if not (models / folder / left.name).exists():
+                left.unlink()  # a source that was moved must not stand in two places
         for file in sorted((models / folder).glob("*.[ch]pp")):
             name, source = f"{folder}/{file.name}", file.read_text()
             text = combined(source, file, by_file[name]) if by_file[name] else f'#line 1 "{file}"\n{source}'

@@ -134,11 +134,13 @@ class all_parts final : public exact::work_source {
   void give(exact::way part) override { ways_.push_back(std::move(part)); }
   [[nodiscard]] bool stopped() const noexcept override { return false; }
   // A scenario has no plain writes to what a thread awaits, and no barriers.
-  void ask_all_to_begin_again_without(exact::technique) override {}
+  void ask_all_to_begin_again_without(exact::technique, exact::way) override {}
   [[nodiscard]] exact::technique begins_again_without() const noexcept override { return exact::technique::none; }
+  [[nodiscard]] const exact::way& shown_at() const noexcept override { return nowhere_; }
 
  private:
   std::deque<exact::way> ways_{exact::way{}};
+  exact::way nowhere_;
 };
 
 answer search_executed(const program& p, const exact_options& options, exact::work_source* source) {
