@@ -277,6 +277,7 @@ const bool added[] = {
         .name = "condition_variable/all_notified",
         .property = "notify_all() notifies all waiting tasks, each once",
         .threads = 2,
+        .kept_for = "several tasks wait when all are notified",
     }),
     add_case<notify_one_notifies_one>({
         .name = "condition_variable/notify_one_notifies_one",

@@ -326,6 +326,7 @@ const bool added[] = {
         .name = "park/leave_vs_submit",
         .property = "a machine that leaves takes no task with it, and nobody wakes it then: leave ‖ submit",
         .threads = 3,
+        .kept_for = "the task comes from a thread outside",
     }),
     add_case<leave_vs_stop>({
         .name = "park/leave_vs_stop",

@@ -276,6 +276,7 @@ const bool added[] = {
         .name = "semaphore/ends_where_it_yields",
         .property = "a task that got its units and ends before it goes on gives them back: end ‖ try ‖ acquire",
         .threads = 3,
+        .kept_for = "a third thread may take the units that are given back",
     }),
     add_case<semaphore_goes_first<first_one::stays>>({
         .name = "semaphore/destroyed_before_waiters",
