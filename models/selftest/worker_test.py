@@ -109,14 +109,14 @@ class Worker(unittest.TestCase):
         self.assertEqual(subprocess.run([WORKER], capture_output=True).returncode, 2)
 
     def test_a_mutant_is_searched_for_by_all_cases_of_the_named_sources(self):
-        status, lines = lines_of(["variants_join_counter"],
-                                 mutant={"name": "join_counter/wait_in_two_steps", "named": ["join_counter/one_child"]})
+        status, lines = lines_of(["variants_semaphore"],
+                                 mutant={"name": "semaphore/arrival_not_noted", "named": ["semaphore/waiter_ends"]})
         found = results(lines)[0]
-        self.assertEqual((status, found["by"]), (0, "join_counter/one_child"))
+        self.assertEqual((status, found["by"]), (0, "semaphore/waiter_ends"))
         by_case = {each["case"]: each["what"] for each in found["cases"]}
-        self.assertNotEqual(by_case["join_counter/one_child"], "none")
-        self.assertIn("join_counter/join_twice", by_case)
-        self.assertNotIn("join_counter/ends_beside_a_child", by_case)
+        self.assertNotEqual(by_case["semaphore/waiter_ends"], "none")
+        self.assertIn("semaphore/big_waiter_ends", by_case)
+        self.assertNotIn("semaphore/two_writers", by_case)
 
     def test_a_frozen_thread_stops_the_others_or_not(self):
         status, found, _ = search("join_counter/one_child", kind="progress")

@@ -24,7 +24,7 @@ task<> yields_and_counts(std::atomic<int>& ended) {
 
 class run_until_all : public sched_test::alarmed {};
 
-TEST_F(run_until_all, SC3_tasks_that_main_has_started_end_by_themselves) {
+TEST_F(run_until_all, X11_tasks_that_main_has_started_end_by_themselves) {
   for (const unsigned procs : sched_test::proc_counts) {
     for (std::size_t round = 0; round != sched_test::rounds(200); ++round) {
       std::atomic<int> ended{0};

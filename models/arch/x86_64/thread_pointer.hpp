@@ -29,7 +29,8 @@ __attribute__((target("fsgsbase"))) inline void set_thread_pointer(std::byte* to
   }
 }
 
-// --- the C library's record of a thread -------------------------------------------------------------------------------
+// --- the C library's record of a thread
+
 // Where glibc keeps what belongs to a thread, relative to that pointer: thread-local variables lie below it, and
 // its own record of the thread, struct pthread, begins there.
 

@@ -86,7 +86,7 @@ MUTANTS = {
     "a_sleep_is_a_limit_of_time": ("scheduler.cpp", "ready[0]->timed_out && ready[0]->waited != wait_kind::sleep",
                                    "ready[0]->timed_out", "power", ""),
     "points_are_steps": ("scheduler.cpp", "? counts.changes : counts.steps;", "? counts.steps : counts.steps;", "power", ""),
-    "reads_are_points": ("locations.cpp", "changes ? step_before_change() : step();", "step_before_change();", "power", ""),
+    "reads_are_points": ("locations.cpp", "changes ? step_before_change(object) : step({object, false});", "step_before_change(object);", "power", ""),
     "character_tables_are_empty": ("start.cpp", "  fill_character_tables();\n", "", "twins", "characters.cpp"),
     "instrumented_is_not": ("modules.cpp", 'substr(0, 7) == "__tsan_"', 'substr(0, 7) == "__asan_"', "failures", ""),
     "priorities_are_kept": ("scheduler.cpp", "  if (by_partial_order()) draw_again_against(first);\n", "", "power", ""),
