@@ -37,6 +37,8 @@ def mutants_of(table):
 def copy(root, tool, folder):
     for pattern in COPIED:
         for file in root.glob(pattern):
+            if file.is_dir():
+                continue
             target = folder / file.relative_to(root)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, target)
