@@ -54,6 +54,8 @@ def as_expected(expected, status, output, compiler):
         # clang leaves something out of every program.
         words = "bounded" if "clang" in compiler else "exhaustive|bounded" if kind == "passes" else kind
         blocked = re.search(r"\+\d+ blocked", expected)
+        if blocked is not None and "clang" in compiler and blocked[0] != "+0 blocked":
+            blocked = None  # other code, by which more or fewer rounds of a loop lead back
         return (re.match(rf"({words})( \d+)?:", first) is not None and
                 (number is None or f"({number[1]} execution" in first) and
                 (blocked is None or blocked[0] in first or (blocked[0] == "+0 blocked" and "blocked" not in first)) and

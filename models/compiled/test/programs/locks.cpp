@@ -79,6 +79,7 @@ int main() {
 // check -DPOSIX_SEMAPHORE: exhaustive
 // check -DSEMAPHORE -DWRONG: FAIL data race
 // check -DLATCH: exhaustive
+// check alone -DLATCH -DRUNQ_CHECK_LIBRARY_BARRIERS: exhaustive
 // check -DLATCH -DWRONG: FAIL deadlock
 // check -DBARRIER: passes
 // check -DCALL_ONCE: exhaustive

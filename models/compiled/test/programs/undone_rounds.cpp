@@ -4,7 +4,7 @@
 // tell here tells main(), which only complete executions show.
 // check: exhaustive, +0 blocked
 // check --skip-retries off: exhaustive, +0 blocked
-// check --skip-retries on: exhaustive, 14 executions
+// check --skip-retries on: exhaustive, 14 executions, +276 blocked
 // check -DLOADED --skip-retries on: FAIL assertion
 // check -DLOADED_PLAINLY --skip-retries on: FAIL assertion
 // check -DLOADED_FOR_TABLE --skip-retries on: FAIL assertion
