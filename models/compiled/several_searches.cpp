@@ -89,8 +89,8 @@ class searches {
     if (!options.executed_file.empty() && !s.code().executed().append_to(options.executed_file)) {
       return {{"error", "cannot write " + options.executed_file}};
     }
-    if (const std::vector<code_line>& race = s.accepted_race(); !race.empty()) {
-      return {{"race", json::array({to_json(race[0]), to_json(race[1])})}};
+    if (const std::vector<code_line>& lines = s.accepted_race(); !lines.empty()) {
+      return {{"lines", json::array({to_json(lines[0]), to_json(lines[1])})}};
     }
     if (!options.has_path && !s.failures().all().empty()) return describe(s.failures(), r);
     const answer a = judge(r, s, options);
