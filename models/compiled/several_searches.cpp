@@ -90,7 +90,7 @@ class searches {
       return {{"error", "cannot write " + options.executed_file}};
     }
     if (const std::vector<code_line>& lines = s.accepted_race(); !lines.empty()) {
-      return {{"lines", json::array({to_json(lines[0]), to_json(lines[1])})}};
+      return {{"race", json::array({to_json(lines[0]), to_json(lines[1])})}};
     }
     if (!options.has_path && !s.failures().all().empty()) return describe(s.failures(), r);
     const answer a = judge(r, s, options);
