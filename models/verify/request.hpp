@@ -48,7 +48,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(weakened_order, site, to, arg)
 
 /// One search of one case.
 struct search_request {
-  std::string case_name;
+  std::string case_name{};
   search_kind kind = search_kind::exhaustive;
   unsigned jobs = 1;             ///< of an exhaustive search: processes that share it
   unsigned bound = 2;            ///< of a bounded search: pre-emptions

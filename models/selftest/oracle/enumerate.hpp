@@ -16,11 +16,11 @@ namespace runq::model::selftest {
 struct enumeration {
   std::uint64_t graphs = 0;
   /// Per thread the values read, in order, then the last value of each variable.
-  std::set<std::string> outcomes;
+  std::set<std::string> outcomes{};
   /// What is wrong in some graph: data race, use after free, double free; or deadlock. A deadlock is a graph, not
   /// counted in `graphs`, in which a thread that has read the newest value, or that waits for the mutex, waits, and no
   /// other thread can go on.
-  std::set<failure> failures;
+  std::set<failure> failures{};
 };
 
 /// The name that runq::verdict::failure() gives it.
