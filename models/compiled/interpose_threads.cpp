@@ -868,6 +868,11 @@ RUNQ_HOOK __attribute__((noreturn)) void __assert_fail(const char* assertion, co
 }
 namespace {
 
+/// Without the loader's help: the checker may have crashed.
+[[noreturn]] void end_process(int status) {
+  for (;;) static_cast<void>(runq::model::call_kernel(SYS_exit_group, {status}));
+}
+
 [[noreturn]] void end_program(int status, program_threads::ending how, const void* code) {
   this_process.in_program = false;
   current_session().threads().exit_program(status, how, code);

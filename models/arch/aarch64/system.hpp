@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstddef>
 
-#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -36,13 +35,6 @@ inline constexpr std::size_t largest_page_bytes = std::size_t{64} * 1024;
 }  // namespace runq::model
 
 namespace runq::model::compiled {
-
-/// Without the loader's help: the checker may have crashed.
-[[noreturn]] inline void end_process(int status) {
-  register long number asm("x8") = SYS_exit_group;
-  register long first asm("x0") = status;
-  for (;;) asm volatile("svc 0" : "+r"(first) : "r"(number) : "memory");
-}
 
 [[nodiscard]] inline const std::byte* stopped_code(const ucontext_t& registers) noexcept {
   return reinterpret_cast<const std::byte*>(registers.uc_mcontext.pc);

@@ -10,7 +10,7 @@ namespace runq::model {
 inline void set_thread_pointer(std::byte* to) noexcept { asm volatile("msr tpidr_el0, %0" : : "r"(to) : "memory"); }
 
 // --- the C library's record of a thread
-
+//
 // Where glibc keeps what belongs to a thread, relative to that pointer: thread-local variables lie above it, and
 // its own record of the thread, struct pthread, ends there.
 

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstddef>
 
-#include <sys/syscall.h>
 #include <ucontext.h>
 
 namespace runq::model {
@@ -31,11 +30,6 @@ inline constexpr std::size_t largest_page_bytes = page_bytes;
 }  // namespace runq::model
 
 namespace runq::model::compiled {
-
-/// Without the loader's help: the checker may have crashed.
-[[noreturn]] inline void end_process(int status) {
-  for (;;) asm volatile("syscall" : : "a"(SYS_exit_group), "D"(status) : "rcx", "r11", "memory");
-}
 
 [[nodiscard]] inline const std::byte* stopped_code(const ucontext_t& registers) noexcept {
   return reinterpret_cast<const std::byte*>(registers.uc_mcontext.gregs[REG_RIP]);

@@ -11,6 +11,8 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
+#include "system.hpp"
+
 namespace runq::model {
 
 /// Whether the kernel lets programs set the thread pointer by an instruction.
@@ -23,14 +25,13 @@ __attribute__((target("fsgsbase"))) inline void set_thread_pointer(std::byte* to
   if (has_fsgsbase) {
     _writefsbase_u64(reinterpret_cast<std::uintptr_t>(to));
   } else {
-    long result = 0;
-    // A raw system call: a function of libc would write errno, which lies relative to the thread pointer.
-    asm volatile("syscall" : "=a"(result) : "a"(SYS_arch_prctl), "D"(ARCH_SET_FS), "S"(to) : "rcx", "r11", "memory");
+    // A function of libc would write errno, which lies relative to the thread pointer.
+    static_cast<void>(call_kernel(SYS_arch_prctl, {ARCH_SET_FS, reinterpret_cast<long>(to)}));
   }
 }
 
 // --- the C library's record of a thread
-
+//
 // Where glibc keeps what belongs to a thread, relative to that pointer: thread-local variables lie below it, and
 // its own record of the thread, struct pthread, begins there.
 

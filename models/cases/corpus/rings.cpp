@@ -162,31 +162,6 @@ class claimed_ring {
   std::array<cell<task*>, capacity> slots_;
 };
 
-/// A program with tasks 1 … Tasks.
-template <class Ring, int Tasks>
-class claimed_ring_program : public scenario {
- protected:
-  void push(Ring& r, int id) {
-    task* const t = tasks.make(id);
-    if (!r.push(t)) tasks.run(t);
-  }
-  void run(task* t) {
-    if (t != nullptr) tasks.run(t);
-  }
-  template <class... Rings>
-  void finish_with(Rings&... rings) {
-    (drain(rings), ...);
-    tasks.require_all_ran();
-  }
-
-  task_set<Tasks> tasks;
-
- private:
-  void drain(Ring& r) {
-    while (task* const t = r.pop()) tasks.run(t);
-  }
-};
-
 // S10: two slips in one queue: cursors that count no further than the capacity, and a steal into a ring from which
 // another thief is still copying.
 //
@@ -210,7 +185,7 @@ using cursor_ring = claimed_ring<claimed_ring_traits{.cursor_bits = Bug == bug::
 
 // Owner: push push pop ‖ thief: steal.
 template <bug Bug>
-struct full_looks_empty final : claimed_ring_program<cursor_ring<Bug>, 2> {
+struct full_looks_empty final : ring_program<cursor_ring<Bug>, 2> {
   void thread(unsigned index) override {
     if (index == 0) {
       this->push(victim, 1);
@@ -231,7 +206,7 @@ using room_ring = claimed_ring<claimed_ring_traits{.waits_for_given_back = Bug =
 
 // A: two tasks; pop, then steal from B ‖ B: one task; steal from A.
 template <bug Bug>
-struct slots_not_given_back final : claimed_ring_program<room_ring<Bug>, 3> {
+struct slots_not_given_back final : ring_program<room_ring<Bug>, 3> {
   slots_not_given_back() {
     this->push(a, 1);
     this->push(a, 2);
@@ -268,7 +243,7 @@ using ring_of_S11 = claimed_ring<claimed_ring_traits{.cursor_bits = Bug == bug::
 
 // Two tasks inside. Owner: pop pop push pop push pop ‖ thief: steal.
 template <bug Bug>
-struct head_comes_back final : claimed_ring_program<ring_of_S11<Bug>, 4> {
+struct head_comes_back final : ring_program<ring_of_S11<Bug>, 4> {
   head_comes_back() {
     this->push(victim, 1);
     this->push(victim, 2);
