@@ -26,19 +26,19 @@ class crowd {
 
   template <class Word>
   void wait(Word& word, std::uint32_t value) {
-    const std::size_t bed = lie_down(word, value);
-    if (bed == none) return;
-    await([&] { return beds_[bed].woken.load(std::memory_order::relaxed) != 0; });
-    get_up(bed);
+    const std::size_t own = lie_down(word, value);
+    if (own == none) return;
+    await([&] { return beds_[own].woken.load(std::memory_order::relaxed) != 0; });
+    get_up(own);
   }
   [[nodiscard]] static bool deadline(std::chrono::nanoseconds) { return true; }
   template <class Word>
   [[nodiscard]] bool wait_until(Word& word, std::uint32_t value, bool) {
     if (clock_->passed()) return false;
-    const std::size_t bed = lie_down(word, value);
-    if (bed == none) return true;
-    await([&] { return beds_[bed].woken.load(std::memory_order::relaxed) != 0 || clock_->passed(); });
-    get_up(bed);
+    const std::size_t own = lie_down(word, value);
+    if (own == none) return true;
+    await([&] { return beds_[own].woken.load(std::memory_order::relaxed) != 0 || clock_->passed(); });
+    get_up(own);
     return true;
   }
   template <class Word>
