@@ -95,6 +95,13 @@ inline constexpr std::uint32_t no_event = ~0U;
 /// end may be left out, of which it then has no event.
 using known_events = std::vector<std::uint32_t>;
 
+/// What a step does at a barrier.
+struct barrier_step {
+  std::uint32_t arrivals = 1;  ///< arrive: as so many threads
+  std::uint32_t leaving = 0;   ///< arrive: of these, so many come to no later round
+  std::uint32_t round = 0;     ///< depart: from which, counted from 0
+};
+
 /// One step of the failing execution, in an order that respects what each step read.
 struct event {
   event_kind kind{};
@@ -113,9 +120,10 @@ struct event {
   bool constructs = false;              ///< begins the life of the location; this write is not atomic
   std::uint32_t place = no_event;       ///< of an atomic write, where the engine knows it: grows along its mo
   std::uint32_t memory = 0;             ///< the number of the allocation that the location lies in; 0: none
-  part accessed{};                      ///< the bytes of the location that `value`, `written` and `newest` are those of
-  known_events known{};                 ///< exact engine: what happens before it
-  known_events released{};              ///< exact engine: of a write, what a reader that acquires it knows from it
+  barrier_step barrier{};
+  part accessed{};          ///< the bytes of the location that `value`, `written` and `newest` are those of
+  known_events known{};     ///< exact engine: what happens before it
+  known_events released{};  ///< exact engine: of a write, what a reader that acquires it knows from it
 };
 
 /// Whether a step reads an atomic variable or a mutex. Plain memory is apart: see reads_plain().

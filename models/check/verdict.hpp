@@ -36,6 +36,8 @@ struct stuck_thread {
   bool stopped = false;            ///< it waits for nothing: to stop there was a choice of the search
   std::uint32_t since = no_event;  ///< events of the thread before those that it waits to read other values in
   bool at_barrier = false;         ///< it waits until others have arrived at a barrier or a latch
+  std::uint32_t barrier = 0;       ///< at_barrier: the location in the trace
+  std::uint32_t round = 0;         ///< at_barrier: which round of it, counted from 0
 };
 
 /// A call of a history that no order explains. Calls are numbered in the order in which they began in the trace.

@@ -142,7 +142,8 @@ void judge::judge_beside_stopped_thread() {
   for (unsigned t = 1; t <= driver_.last_thread(*run_.g); ++t) {
     const status s = run_.threads[t].now;
     if ((s != status::waiting && s != status::arrived) || !driver_.claims_to_finish(t)) continue;
-    found_.result.stuck.push_back({static_cast<int>(t) - 1, -1, false, run_.threads[t].await_begin});
+    found_.result.stuck.push_back(
+        {static_cast<int>(t) - 1, -1, false, run_.threads[t].await_begin, s == status::arrived});
     found_.result.stuck.push_back({static_cast<int>(run_.may_stop) - 1, -1, true});
     run_.current = t;
     return report(failure::not_lock_free,

@@ -42,6 +42,8 @@ class tracer {
     shown.constructs = n.kind == node_kind::init || n.kind == node_kind::cell_init;
     shown.place = place_of(n);
     if (n.kind == node_kind::read) describe_read(n, shown);
+    if (n.kind == node_kind::arrive) shown.barrier = {n.arriving(), n.leaving()};
+    if (n.kind == node_kind::depart) shown.barrier.round = n.departure().round;
     shown.accessed = n.accessed;
     const bool is_atomic = n.kind == node_kind::read || n.kind == node_kind::write || n.kind == node_kind::fence;
     shown.weakened = is_atomic && is_weakened(where, shown.kind == event_kind::cas_failure ? 1 : 0);
@@ -75,6 +77,10 @@ class tracer {
     const auto at = index_.find(key(e));
     return at == index_.end() ? no_event : at->second;
   }
+  [[nodiscard]] std::uint32_t number_of(event_id variable) {
+    const auto next = static_cast<std::uint32_t>(locations_.size() + 1);
+    return locations_.emplace(key(variable), next).first->second;
+  }
   /// The variables of a program, by their numbers in the trace.
   [[nodiscard]] std::map<std::uint32_t, std::string> names(driver& of) const {
     std::map<std::uint32_t, std::string> named;
@@ -97,11 +103,6 @@ class tracer {
   [[nodiscard]] std::vector<event> take() { return std::move(events_); }
 
  private:
-  std::uint32_t number_of(event_id variable) {
-    const auto next = static_cast<std::uint32_t>(locations_.size() + 1);
-    return locations_.emplace(key(variable), next).first->second;
-  }
-
   /// The clock of the graph without finish(), which happens before nothing that a thread does.
   [[nodiscard]] known_events known_from(const clock& c) const {
     known_events known;
@@ -256,6 +257,12 @@ void judge::describe_execution() {
     if (const std::vector<event_id> order = interleaving(); !order.empty()) t = traced(order);
   }
   if (run_.g->delayed != nobody) t.add_source_of_delayed(run_.g->delayed);
+  for (stuck_thread& s : found_.result.stuck) {
+    if (!s.at_barrier) continue;
+    const step::depart& awaited = run_.threads[static_cast<std::size_t>(s.thread) + 1].departure;
+    s.barrier = t.number_of(awaited.of);
+    s.round = awaited.round;
+  }
   if (driver_.finds_variables()) {
     found_.result.variables = t.names(driver_);
     found_.result.variable_indices = t.indices();

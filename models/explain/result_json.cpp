@@ -28,6 +28,8 @@ namespace {
   if (e.place != no_event) j["mo"] = e.place;
   if (e.memory != 0) j["memory"] = e.memory;
   if (e.reads_from != no_event) j["reads_from"] = e.reads_from;
+  if (e.kind == event_kind::arrive) j.update({{"arrivals", e.barrier.arrivals}, {"leaving", e.barrier.leaving}});
+  if (e.kind == event_kind::depart) j["round"] = e.barrier.round;
   if (!e.accessed.is_whole()) j["bytes"] = {e.accessed.first, e.accessed.size, e.accessed.of};
   return j;
 }
@@ -59,6 +61,7 @@ void add_stuck(json& to, const search_result& r) {
     if (s.joins >= 0) j["joins"] = s.joins;
     if (s.stopped) j["stopped"] = true;
     if (s.since != no_event) j["since"] = s.since;
+    if (s.at_barrier) j.update({{"barrier", s.barrier}, {"round", s.round}});
     stuck.push_back(std::move(j));
   }
   to["stuck"] = std::move(stuck);

@@ -104,7 +104,10 @@ class Step:
         self.reads = self.kind in READS
         self.writes = self.kind in WRITES or takes_lock  # to an atomic location
         self.is_rmw = self.reads and self.writes
-        self.arrives = self.kind == "arrive"  # at a barrier
+        self.arrives = self.kind == "arrive"  # at a barrier that began for `value` threads
+        self.arrivals = fields.get("arrivals", 1)  # as so many of them
+        self.leaving = fields.get("leaving", 0)  # of which so many come to no later round
+        self.round = fields.get("round", 0)  # depart: from which
         self.accesses = self.is_plain or self.reads or self.writes or self.arrives
         self.changes = self.writes or self.kind == "write" or self.arrives
         self.is_atomic = (self.reads or self.writes or self.arrives) and not self.constructs
@@ -271,8 +274,8 @@ class Execution:
         for i, s in enumerate(self.steps):
             if s.kind != "depart":
                 continue
-            arrivals = self.round_before(i)
-            if len(arrivals) != self.steps[arrivals[0]].value:
+            arrivals, missing = self.round_at(s.location, s.round, i)
+            if missing:
                 raise Refused(f"{s} departs from a barrier at which too few threads have arrived")
             for a in arrivals:
                 hb[a] |= 1 << i
@@ -286,19 +289,21 @@ class Execution:
             if to >> i & 1:
                 raise Refused(f"{self.steps[i]} happens before itself")
 
-    def is_complete(self, arrival):
-        own = self.steps[arrival]
-        arrivals = self.all(lambda s: s.arrives and s.location == own.location)
-        return len(arrivals) >= (arrivals.index(arrival) // own.value + 1) * own.value
-
-    def round_before(self, i):
-        """The arrivals before that step in the round of the barrier at which its thread has arrived last."""
-        own = max((j for j in range(i) if self.steps[j].arrives and self.steps[j].thread == self.steps[i].thread), default=None)
-        if own is None:
-            raise Refused(f"{self.steps[i]} comes after no arrival")
-        arrivals = self.all(lambda s: s.arrives and s.location == self.steps[own].location)
-        first = arrivals.index(own) // self.steps[own].value * self.steps[own].value
-        return [j for j in arrivals[first:first + self.steps[own].value] if j <= i]
+    def round_at(self, location, number, end):
+        """The arrivals of that round of a barrier which come before `end`, and whether some are missing."""
+        arrivals, missing, left = [], None, 0
+        for i in (i for i in range(end) if self.steps[i].arrives and self.steps[i].location == location):
+            s = self.steps[i]
+            if not missing:
+                if missing == 0:
+                    number -= 1
+                if number < 0:
+                    break
+                arrivals, missing = [], s.value - left
+            arrivals.append(i)
+            missing -= s.arrivals
+            left += s.leaving
+        return arrivals, number > 0 or missing != 0
 
     def heads_of_release_sequence(self, read):
         """rs: the write that is read; if a read-modify-write, also the one that it reads from, and so on. Where writes have left
@@ -595,6 +600,9 @@ class Execution:
             if "joins" in wait:
                 if wait["joins"] not in stuck:
                     raise Refused(f"no deadlock: T{t} waits for the end of T{wait['joins']}, which does not wait")
+            elif "barrier" in wait:
+                if not self.round_at(wait["barrier"], wait["round"], len(self.steps))[1]:
+                    raise Refused(f"no deadlock: T{t} waits at a barrier for arrivals, and all have come")
             elif not wait.get("stopped"):
                 self.require_newest(t, stuck)
         return "who waits has seen the newest values"
@@ -607,9 +615,7 @@ class Execution:
     def require_newest(self, thread, stuck):
         reads = [i for i in self.source if self.steps[i].thread == thread and self.waits_in(i, stuck)]
         if not reads:
-            last = max((i for i, s in enumerate(self.steps) if s.thread == thread and s.kind != "check"), default=None)
-            if last is None or not self.steps[last].arrives or self.is_complete(last):
-                raise Refused(f"no deadlock: T{thread} waits, but has read nothing that it could wait for")
+            raise Refused(f"no deadlock: T{thread} waits, but has read nothing that it could wait for")
         for r in reads:
             order = self.mo[self.steps[r].location]
             newer = order[order.index(self.source[r]) + 1:]

@@ -7,6 +7,8 @@ A step is written as in
     T1 load x=1 acquire from 2      thread 1 reads 1 from step 2; thread C is the construction, F finish()
     T0 cas ok x=0>1 from 1          a read-modify-write of 0 to 1; `cas failed`, `rmw` and `lock` are written so, too
     T0 fence seq_cst
+    T0 arrive b=3 as 2 leaving 1    at a barrier for 3, as two threads, of which one comes to no later round
+    T0 depart b round 1             from its second round
     T0 write p in m                 a plain write, in the memory m; `allocate m` and `free m` begin and end it
 
 with relaxed order if none is given. `mo 3` gives a write its place in modification order, `at 3` a step its place in its thread;
@@ -22,7 +24,7 @@ import unittest
 import validate
 
 KINDS = ["cas ok", "cas failed", "load", "store", "rmw", "fence", "read", "write", "lock", "unlock", "allocate", "free", "spawn",
-         "join"]
+         "join", "arrive", "depart"]
 ORDERS = ["relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"]
 
 
@@ -46,6 +48,8 @@ def step(text, numbers):
             fields["memory"] = number_of(words.pop(0))
         elif word == "at":
             fields["position"] = int(words.pop(0))
+        elif word in ("as", "leaving", "round"):
+            fields["arrivals" if word == "as" else word] = int(words.pop(0))
         elif word == "constructs":
             fields["constructs"] = True
         elif word == "unknown":
@@ -433,6 +437,39 @@ class Memory(Case):
         self.refuses("gives the location a value", "uninitialised read", "C write p\n T1 read p")
         self.refuses("gives the location a value", "uninitialised read", "T0 store p=1\n T1 load p=1 from 1")
         self.refuses("does not read", "uninitialised read", "T1 write p")
+
+
+class Barriers(Case):
+    def test_a_departure_comes_after_the_arrivals_of_its_round(self):
+        steps = "T0 write p\n T0 arrive b=2\n T1 arrive b=2\n T1 depart b\n T1 write p"
+        self.refuses("no data race", "data race", steps)
+        self.passes("data race", steps.replace("T1 depart b\n", ""))
+        self.refuses("too few threads have arrived", "none", "T0 arrive b=2\n T1 depart b\n T1 arrive b=2")
+        self.refuses("too few threads have arrived", "none", "T0 arrive b=2\n T1 arrive c=2\n T1 depart b")
+
+    def test_a_thread_may_arrive_as_several(self):
+        steps = "T0 arrive b=3 as {}\n T1 arrive b=3\n T1 depart b"
+        self.passes("none", steps.format(2))
+        self.refuses("too few threads have arrived", "none", steps.format(1))
+
+    def test_who_leaves_is_not_waited_for_later(self):
+        steps = "T0 arrive b=2 leaving {}\n T1 arrive b=2\n T1 depart b\n T1 arrive b=2\n T1 depart b round 1"
+        self.passes("none", steps.format(1))
+        self.refuses("too few threads have arrived", "none", steps.format(0))
+
+    def test_a_token_may_be_waited_for_later_and_by_another_thread(self):
+        steps = "T0 write p\n T0 arrive b=1\n {} arrive b=1\n T1 depart b round {}\n T1 write p"
+        self.refuses("no data race", "data race", steps.format("T1", 0))
+        self.passes("data race", steps.format("T2", 1))
+        self.refuses("no data race", "data race", steps.format("T2", 0))
+        self.refuses("too few threads have arrived", "none", steps.format("T1", 2))
+
+    def test_who_waits_for_ever_waits_for_arrivals(self):
+        waits = {"ended": [0], "stuck": [{"thread": 1, "since": 0, "barrier": 1, "round": 1}]}
+        steps = "T0 arrive b=1\n T1 {}\n T1 store x=1"
+        self.passes("deadlock", steps.format("fence"), **waits)
+        self.refuses("and all have come", "deadlock", steps.format("arrive b=1"), **waits)
+        self.passes("deadlock", "T1 store x=1", ended=[0], stuck=[{"thread": 1, "since": 0, "barrier": 7, "round": 0}])
 
 
 class Waiting(Case):

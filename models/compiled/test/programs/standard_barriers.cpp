@@ -6,12 +6,14 @@
 // check -DRACE: FAIL check failed
 // check -DRACE --barriers-in-order: FAIL check failed
 // check -DSPLIT: passes, 1 execution, +0 blocked
+// check -DSPLIT -DFEWER: FAIL deadlock
 // check -DSPLIT --barriers-in-order: passes, 6 executions
 // check -DSPLIT -DRACE: FAIL data race
 // check -DORDERED: passes, 1 execution, +0 blocked
 // check -DDROP: passes, 1 execution, +0 blocked
 // check -DDROP --barriers-in-order: passes, 12 executions
 // check -DDROP -DFEWER: FAIL deadlock
+// check -DDROP -DANY: FAIL check failed
 // check -DCOMPLETION: passes, 9 executions, +0 blocked
 // check -DCOMPLETION --barriers-in-order: passes, 36 executions
 // check -DCOMPLETION -DRACE: FAIL data race
@@ -24,9 +26,12 @@
 // check -DTRY: passes, 6 executions
 // check -DTRY -DRACE: FAIL check failed
 // check -DSEVERAL: passes, 1 execution, +0 blocked
+// check -DSEVERAL -DANY: FAIL check failed
 // check -DAGAIN: passes, 1 execution, +0 blocked
 // check -DNOBODY: passes, 1 execution
+// check -DNOBODY -DFEWER: FAIL deadlock
 // check -DMOVED: passes, 1 execution
+// check -DMOVED -DANY: FAIL check failed
 // check -DLATER: passes, 1 execution
 // check -DOLD_TOKEN: FAIL misuse
 // check -DOLD_TOKEN --barriers-in-order: FAIL misuse
@@ -88,6 +93,10 @@ int main() {
   run_threads([](int own) {
     write(own);
     auto token = all.arrive();
+#ifdef FEWER
+    static std::atomic<int> beside{0};
+    beside.store(own);
+#endif
 #ifdef RACE
     volatile int seen = data[0];
     static_cast<void>(seen);
@@ -123,6 +132,9 @@ int main() {
     read_all();
     all.arrive_and_wait();
     data[own] = 2;
+#ifdef ANY
+    assert(own == 1);
+#endif
   });
 }
 #elif defined(COMPLETION)
@@ -188,6 +200,9 @@ int main() {
   run_beside(
       [] {
         all.wait();
+#ifdef ANY
+        assert(rounds != 3);
+#endif
         assert(rounds == 3);
       },
       [] {
@@ -213,7 +228,7 @@ int main() {
   }
 }
 #elif defined(NOBODY)
-std::latch all(0);
+std::latch all(needed - threads);
 int main() {
   all.wait();
   assert(all.try_wait());
@@ -222,7 +237,13 @@ int main() {
 std::barrier<> all(1);
 int main() {
   auto token = all.arrive();
-  run_beside([] {}, [&] { all.wait(std::move(token)); });
+  run_beside([] {},
+             [&] {
+               all.wait(std::move(token));
+#ifdef ANY
+               assert(rounds != 0);
+#endif
+             });
 }
 #elif defined(LATER) || defined(OLD_TOKEN)
 std::barrier<> all(1);
