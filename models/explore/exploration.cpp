@@ -14,6 +14,7 @@
 #include "json.hpp"
 #include "modules.hpp"
 #include "smaller.hpp"
+#include "tests.hpp"
 
 namespace runq::model::explore {
 
@@ -43,6 +44,8 @@ class exploration {
       tell_first_failure();
     } else if (!refused_.empty()) {
       tell_refused();
+    } else if (!skipped_.empty()) {
+      tell_skipped();
     } else {
       tell_nothing_found();
     }
@@ -65,7 +68,8 @@ class exploration {
     expected_ = slot.report->done;
     used_ = slot.report->used;
     prepare(used_);
-    return !failed_.empty() || !refused_.empty();
+    if (!options_.only.empty()) skipped_ = reason_of_skip(output_of(slot));
+    return !failed_.empty() || !refused_.empty() || !skipped_.empty();
   }
 
   /// Once, what each run would have to do.
@@ -160,6 +164,7 @@ class exploration {
     std::string text = fmt::format("FAIL {}: {}", name_of(first.what), message);
     const std::string headline = text.substr(0, text.find('\n'));
     const std::string tiny = options_.tiny.empty() ? "" : write_tiny_program(seed, headline, is_told);
+    answer_.wrote_tiny = tiny.starts_with("tiny program: ");
     if (text.back() != '\n') text += '\n';
     if (const std::string output = output_of(slot); !output.empty()) text += "output of this run:\n" + output;
     nlohmann::json execution = {{"what", name_of(first.what)}, {"message", message}};
@@ -234,6 +239,12 @@ class exploration {
            {{"verdict", "none"}, {"message", refused_}});
   }
 
+  void tell_skipped() {
+    const std::string headline = "not explored: the test skips itself: " + skipped_;
+    answer(0, headline, headline + "\n", {{"executions", runs_}, {"seconds", seconds_}},
+           options_.repeat + options_.arguments, {{"verdict", "skipped"}, {"message", skipped_}});
+  }
+
   void tell_nothing_found() {
     const std::string headline =
         fmt::format("explored: {} runs, and none fails ({:.2f} s)", with_commas(runs_), seconds_);
@@ -285,6 +296,7 @@ class exploration {
   std::map<int, std::uint64_t> statuses_;
   std::map<std::uint64_t, run_outcome> failed_;
   std::string refused_;
+  std::string skipped_;  ///< why a test has skipped itself
 };
 
 }  // namespace

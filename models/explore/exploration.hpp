@@ -11,7 +11,8 @@ namespace runq::model::explore {
 
 struct explored {
   tool_result result;
-  nlohmann::json as_json;  ///< what --json writes
+  nlohmann::json as_json;   ///< what --json writes
+  bool wrote_tiny = false;  ///< the file of --tiny
 };
 [[nodiscard]] explored explore(const exploration_options& options, const program& p);
 

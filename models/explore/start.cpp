@@ -59,12 +59,22 @@ void write(const tool_results& results, const nlohmann::json& as_json, const exp
   return status;
 }
 
+/// The file for the program of one more failing test, after so many others: FILE.cpp, FILE_2.cpp, FILE_3.cpp.
+[[nodiscard]] std::string one_more(const std::string& file, std::ptrdiff_t others) {
+  if (file.empty() || others == 0) return file;
+  const std::size_t name = file.rfind('/') + 1;
+  const std::size_t end = std::min(file.rfind('.'), file.size());
+  const std::size_t at = end > name ? end : file.size();
+  return fmt::format("{}_{}{}", file.substr(0, at), others + 1, file.substr(at));
+}
+
 /// Each of the program's tests as an exploration of its own. A limit of time is for all: each has an equal share of
 /// what is left.
 [[nodiscard]] int explore_tests(const exploration_options& options, const program& p) {
   const std::vector<std::string> tests = tests_of(options, p);
   if (tests.empty()) give_up("there is no test of GoogleTest whose name matches " + options.only);
   const double begin = seconds_now();
+  const auto wrote_tiny = [](const explored& e) { return e.wrote_tiny; };
   std::vector<explored> all;
   nlohmann::json as_json = nlohmann::json::array();
   for (std::size_t i = 0; i != tests.size(); ++i) {
@@ -77,6 +87,7 @@ void write(const tool_results& results, const nlohmann::json& as_json, const exp
     const std::string filter = "--gtest_filter=" + tests[i];
     of_test.arguments += (options.arguments.empty() ? " -- " : " ") + filter;
     of_test.title = tests[i];
+    of_test.tiny = one_more(options.tiny, std::count_if(all.begin(), all.end(), wrote_tiny));
     explored e = explore(of_test, with_argument(p, filter));
     print(e.result.text);
     e.as_json["test"] = tests[i];

@@ -43,6 +43,15 @@ program with_argument(const program& p, const std::string& argument) {
   return changed;
 }
 
+std::string reason_of_skip(const std::string& output) {
+  if (output.find("\n[  SKIPPED ] ") == std::string::npos) return {};
+  const std::string mark = ": Skipped\n";
+  const std::size_t at = output.find(mark);
+  if (at == std::string::npos) return "it does not say why";
+  const std::size_t begin = at + mark.size();
+  return output.substr(begin, output.find('\n', begin) - begin);
+}
+
 std::vector<std::string> tests_of(const exploration_options& options, const program& p) {
   run_slot slot = make_slot();
   static_cast<void>(run_once(slot, {0, {}, false}, options, with_argument(p, "--gtest_list_tests")));

@@ -3,7 +3,7 @@
 """Breaks the explorer's runtime, one line at a time: each time a test must fail.
 
 A mutant is a source, what is replaced there (which must be found once), by what, and the test that must notice: shapes of
-litmus_test.py, a program of twins_test.py or one of its variants, failures_test.py, or power_test.py."""
+litmus_test.py, a program of twins_test.py or one of its variants, failures_test.py, only_test.py, or power_test.py."""
 import argparse
 import os
 import re
@@ -87,6 +87,10 @@ MUTANTS = {
                                    "ready[0]->timed_out", "power", ""),
     "points_are_steps": ("scheduler.cpp", "? counts.changes : counts.steps;", "? counts.steps : counts.steps;", "power", ""),
     "reads_are_points": ("locations.cpp", "changes ? step_before_change(object) : step({object, false});", "step_before_change(object);", "power", ""),
+    "tiny_programs_in_one_file": ("start.cpp", "one_more(options.tiny, std::count_if(all.begin(), all.end(), wrote_tiny));",
+                                  "options.tiny;", "only", "tests_of_googletest.cpp"),
+    "skips_are_explored": ("tests.cpp", "if (output.find(\"\\n[  SKIPPED ] \") == std::string::npos) return {};", "return {};", "only",
+                           "tests_of_googletest.cpp"),
     "character_tables_are_empty": ("start.cpp", "  fill_character_tables();\n", "", "twins", "characters.cpp"),
     "instrumented_is_not": ("modules.cpp", 'substr(0, 7) == "__tsan_"', 'substr(0, 7) == "__asan_"', "failures", ""),
     "priorities_are_kept": ("scheduler.cpp", "  if (by_partial_order()) draw_again_against(first);\n", "", "power", ""),
@@ -145,6 +149,8 @@ def test_command(tool, kind, what, runs):
         return [sys.executable, os.path.join(here, "power_test.py"), "--tool", tool]
     if kind == "failures":
         return [sys.executable, os.path.join(here, "failures_test.py"), "--tool", tool, "--short"]
+    if kind == "only":
+        return [sys.executable, os.path.join(here, "only_test.py"), "--tool", tool, os.path.join(here, what)]
     program, *flags = what.split()
     variant = ["--variant=" + " ".join(flags)] if flags else []
     return [sys.executable, os.path.join(here, "twins_test.py"), "--tool", tool, "--replays", "0", "--runs", runs, *variant,

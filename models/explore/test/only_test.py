@@ -9,6 +9,13 @@ import sys
 import tempfile
 
 
+def read(path):
+    if not os.path.exists(path):
+        return "there is no " + path
+    with open(path) as file:
+        return file.read()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
@@ -32,9 +39,11 @@ def main():
         status, text = explore("--only", "^[^d]")
         tests = re.findall(r"^== (.*)", text, re.M)
         expect("all tests, in the program's order",
-               tests == ["counter.adds_atomically", "counter.loses_an_update", "some/sizes.are_positive/0", "some/sizes.are_positive/1"],
+               tests == ["counter.adds_atomically", "counter.loses_an_update", "counter.loses_a_decrement",
+                         "counter.loses_a_dozen", "skips.itself", "some/sizes.are_positive/0", "some/sizes.are_positive/1"],
                text)
-        expect("one test fails", status == 1 and "4 tests explored: 1 fail, 0 without a verdict" in text, text)
+        expect("three tests fail", status == 1 and "7 tests explored: 3 fail, 0 without a verdict" in text, text)
+        expect("one skips itself", "== skips.itself\nnot explored: the test skips itself: not today\n== " in text, text)
         repeat = re.search(r"^repeat: (.*)", text, re.M)
         if repeat:
             again = subprocess.run(repeat[1], shell=True, text=True, capture_output=True)
@@ -44,7 +53,15 @@ def main():
         status, text = explore("--only", "adds|sizes")
         expect("those that do not fail", status == 0 and "3 tests explored: 0 fail" in text, text)
         status, text = explore("--only", "^[^d]", "--time-limit", "0.2", "--runs", "100000000")
-        expect("a limit of time is for all", status in (0, 1) and text.count("== ") == 4, text)
+        expect("a limit of time is for all", status in (0, 1) and text.count("== ") == 7, text)
+        tiny = os.path.join(scratch, "a.b", "tiny")
+        os.mkdir(os.path.dirname(tiny))
+        for ending in (".cpp", ""):
+            status, text = explore("--only", "loses", "--tiny", tiny + ending)
+            for name, path in (("loses_a_decrement", tiny + ending), ("loses_a_dozen", tiny + "_2" + ending)):
+                source = read(path)
+                expect(f"the tiny program of {name}", f"tiny program: {path}, " in text and f"counter.{name} " in source, text + source)
+
         for what, more, reason in (("no such test", ["--only", "nobody"], "there is no test"),
                                    ("no expression", ["--only", "("], "takes a regular expression")):
             status, text = explore(*more)
