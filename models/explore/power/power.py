@@ -128,7 +128,7 @@ def seconds_of_children():
 
 def explore(options, program, bug, column, seed):
     words = ["--memory", "strong" if column == "strong" else "weak", "--strategy", column if column in STRATEGIES else "any"]
-    begin, runs, turn, seconds = seconds_of_children(), 0, FIRST_TURN, 0.0
+    begin, runs, turn, turns, seconds = seconds_of_children(), 0, FIRST_TURN, 0, 0.0
     while True:
         for test in bug.tests:
             with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
@@ -143,6 +143,9 @@ def explore(options, program, bug, column, seed):
             seconds = seconds_of_children() - begin
             if result.get("failure") or seconds > options.seconds:
                 return Result(result.get("failure"), runs, seconds)
+        turns += 1
+        if turns == options.turns:
+            return Result(None, runs, seconds)
         seed += turn
         turn *= 2
 
@@ -204,12 +207,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
     parser.add_argument("--seconds", type=float, default=60, help="of processor time, for each bug, column and seed")
+    parser.add_argument("--turns", type=int, default=0, help="at most so many; the first one is of a hundred runs of each test")
     parser.add_argument("--seed", type=int, default=1, help="the first one")
     parser.add_argument("--seeds", type=int, default=1, help="so many times, with seeds of their own")
     parser.add_argument("--only", default=".", help="a regular expression: bugs")
     parser.add_argument("--columns", default="weak strong sanitizer", help="which of these; and a strategy's name: that one alone")
     parser.add_argument("--results", help="a file: what was measured before, and will be now")
     options = parser.parse_args()
+    if options.turns and options.results:
+        parser.error("--results keeps what a limit of time has ended, not what --turns has")
     columns, found, wrong = options.columns.split(), collections.Counter(), []
     print("| bug |" + "".join(f" {TITLES.get(name, f'`{name}`')} | runs | seconds |" for name in columns))
     print("|---" * (1 + 3 * len(columns)) + "|")
