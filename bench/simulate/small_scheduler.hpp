@@ -103,6 +103,7 @@ class small_scheduler {
     typename yielded_ring::owner own_yielded;
     typename yielded_ring::thief yielded_thief;
     unsigned turns = 0;
+    unsigned overflows = 0;
     time_slice<policy> slice;
     // The first timer: thieves look at it. There is none.
     typename policy::template atomic<std::int64_t> earliest_timer{never};
@@ -174,7 +175,7 @@ class small_scheduler {
   }
 
   /// Makes `t` the next to run here: as go(), and as a channel wakes a task.
-  void next_here(machine& m, task& t) { (void)parking.submit_next(m.held->own_queue, &t); }
+  void next_here(machine& m, task& t) { (void)looping.make_next(*m.held, &t); }
   /// Lets others run before `t`: as yield().
   void yield(machine& m, task& t) { looping.yield(*m.held, &t); }
   /// Puts `t` at the end of the global queue: as a thread outside starts a task, each in the shard of one processor.

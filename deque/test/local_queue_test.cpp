@@ -189,6 +189,24 @@ TEST(local_queue, Q3_an_overflow_takes_the_lock_once_and_goes_behind_what_waits_
   EXPECT_EQ(pop_all(m.p), from_to(5, 8));
 }
 
+TEST(local_queue, Q3_an_overflow_goes_to_the_queue_that_was_said_last) {
+  machine m(600);
+  machine::global_queue other;
+  m.push(1, 257);
+  m.p.overflow_into(other);
+  m.push(258, 385);
+  EXPECT_EQ(other.size_approx(), 0U);
+  EXPECT_EQ(m.p.push(m[386]), 129U);
+  ids expected = from_to(129, 256);
+  expected.push_back(386);
+  EXPECT_EQ(take_all(other), expected);
+  m.p.overflow_into(m.global);
+  m.push(387, 514);
+  EXPECT_EQ(m.p.push(m[515]), 129U);
+  EXPECT_EQ(other.size_approx(), 0U);
+  EXPECT_EQ(m.global.size_approx(), 2 * 129U);
+}
+
 TEST(local_queue, Q3_an_overflow_that_finds_a_thief_has_made_room_pushes_after_all) {
   probed_machine m(9);
   m.push(1, 8);

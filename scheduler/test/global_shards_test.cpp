@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The global queue in shards: what is put is taken once, in the order of its shard, and no element waits for ever.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <deque>
 #include <random>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <runq/local_queue.hpp>
 #include <runq/protocol/global_shards.hpp>
 
 namespace {
@@ -91,6 +94,38 @@ TEST(global_shards, an_element_waits_for_at_most_as_many_turns_as_shards_and_ele
       if (e == nullptr) continue;
       --before[e->shard];
       ASSERT_LE(turn, latest[static_cast<std::size_t>(e->number)]) << shards << " shards, seed " << seed;
+    }
+  }
+}
+
+// The ring of a processor overflows into each shard in turn, 3 of 300 elements each time; then each take asks the next
+// shard first. Returns the order in which they are taken.
+std::vector<int> order_of_overflows(unsigned shards) {
+  using local_queue = runq::basic_local_queue<&element::link, 4>;
+  queue all(shards);
+  std::vector<element> elements(300);
+  local_queue ring(all.near(0));
+  local_queue::owner owner = ring.make_owner();
+  unsigned overflows = 0;
+  for (element& e : elements) {
+    e.number = static_cast<int>(&e - elements.data());
+    if (owner.push(&e) != 0) owner.overflow_into(all.near(++overflows));
+  }
+  std::vector<int> order;
+  for (unsigned turn = 0; element* const e = all.take(turn); ++turn) order.push_back(e->number);
+  while (owner.pop()) continue;
+  return order;
+}
+
+TEST(global_shards, what_overflows_into_each_shard_in_turn_is_taken_in_its_order_but_for_an_overflow_of_each_shard) {
+  const std::vector<int> of_one_queue = order_of_overflows(1);
+  ASSERT_GT(of_one_queue.size(), 290U);
+  for (unsigned shards = 2; shards <= 8; ++shards) {
+    const std::vector<int> order = order_of_overflows(shards);
+    ASSERT_EQ(order.size(), of_one_queue.size());
+    for (std::size_t at = 0; at != order.size(); ++at) {
+      const auto place = std::find(of_one_queue.begin(), of_one_queue.end(), order[at]) - of_one_queue.begin();
+      EXPECT_LT(std::abs(place - static_cast<std::ptrdiff_t>(at)), 3 * static_cast<std::ptrdiff_t>(shards));
     }
   }
 }

@@ -28,7 +28,12 @@ using tasks = std::vector<int*>;
 struct global_queue {
   [[nodiscard]] bool has_work() const { return !all.empty(); }
   [[nodiscard]] bool has_work_approx() const { return has_work(); }
-  [[nodiscard]] const global_queue& near(unsigned) const { return *this; }
+  struct shard {
+    [[nodiscard]] bool has_work_approx() const { return has_work; }
+    bool has_work;
+    unsigned number;
+  };
+  [[nodiscard]] shard near(unsigned which) const { return {has_work(), which}; }
   template <class Owner>
   [[nodiscard]] int* take_share(Owner&, unsigned, unsigned near) {
     return take(near);
@@ -75,9 +80,11 @@ struct owner {
   [[nodiscard]] tasks drain() { return std::exchange(waiting, {}); }
   [[nodiscard]] runq::popped<int> pop() { return {std::exchange(next, nullptr), false}; }
   [[nodiscard]] static int* pop_oldest() { return nullptr; }
+  void overflow_into(const global_queue::shard& to) { overflows_into.push_back(to.number); }
   void rebind() {}
-  int* next = nullptr;  // what pop() gives
-  tasks waiting;        // only drain() gives them
+  int* next = nullptr;                   // what pop() gives
+  std::vector<unsigned> overflows_into;  // the shards, as they were set
+  tasks waiting;                         // only drain() gives them
 };
 struct fork_owner {
   [[nodiscard]] static std::size_t size_approx() { return 0; }
@@ -155,6 +162,7 @@ struct processor {
   victim_queue yielded_thief;
   unsigned shard = 3;
   unsigned turns = 0;
+  unsigned overflows = 0;
 };
 struct machine {
   processor* held = nullptr;
@@ -175,6 +183,9 @@ struct host {
     static void found(machine&) {}
     static void submitted() {}
     static void submitted_in_order() {}
+    [[nodiscard]] std::size_t submit_next(owner&, const int* overflowed) const {
+      return static_cast<std::size_t>(*overflowed);
+    }
     [[nodiscard]] static processor* machine_idle(machine&, processor&) { return nullptr; }
     template <class Look>
     [[nodiscard]] processor* machine_dozes(machine&, processor&, Look&& look) {
@@ -401,6 +412,15 @@ TEST(machine_loop, L22_every_122nd_dispatch_is_a_task_that_has_yielded_whatever_
   EXPECT_EQ(begun, (std::vector<std::pair<int, int>>{
                        {61, 11}, {122, 2}, {183, 12}, {244, 2}, {305, 13}, {366, 2}, {427, 14}, {488, 2}}));
   EXPECT_EQ(h.global.asked, (std::vector<unsigned>{3, 4, 5, 6})) << "each turn asks another shard first";
+}
+
+TEST(machine_loop, each_overflow_goes_to_the_next_shard_of_the_global_queue_and_what_does_not_overflow_moves_nothing) {
+  host h;
+  processor& p = h.all[0];
+  for (const int overflowed : {0, 129, 0, 0, 2, 129}) {
+    EXPECT_EQ(h.looping.make_next(p, &overflowed), static_cast<std::size_t>(overflowed));
+  }
+  EXPECT_EQ(p.own_queue.overflows_into, (std::vector<unsigned>{4, 5, 6})) << "its own shard, 3, had the first";
 }
 
 TEST(machine_loop, S15_every_61st_dispatch_polls_if_nobody_else_does) {

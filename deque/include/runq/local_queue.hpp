@@ -98,7 +98,7 @@ class basic_local_queue {
   using made_of = global_queue&;  // what one_object's constructor takes
 
   // Takes the tasks of `unused`, each in its place. No other thread may use either queue meanwhile.
-  basic_local_queue(basic_local_queue&& unused) noexcept : global_(unused.global_) {
+  basic_local_queue(basic_local_queue&& unused) noexcept : global_(unused.global_.get()) {
     owner to = make_owner();
     owner from = unused.make_owner();
     while (const popped<element> next = from.pop()) {
@@ -108,7 +108,7 @@ class basic_local_queue {
 
   runnext_type runnext_;
   ring_type ring_;
-  global_queue* const global_;
+  typename Atomics::template cell<global_queue*> global_;  // only the owner uses it
 };
 
 /// The processor's side. Move-only, used by one thread at a time; moving it hands the queue over.
@@ -150,7 +150,7 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::owner {
     const std::size_t pushed = ring_.push_batch(std::span<element* const>(slots.data(), n));
     atomics::check(pushed == n, "local_queue: the ring's room shrank under its owner");
     const std::size_t overflowed = batch.size();
-    queue_->global_->splice(std::move(batch));
+    queue_->global_.get()->splice(std::move(batch));
     return overflowed;
   }
 
@@ -206,6 +206,10 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::owner {
   /// Tasks in the ring, 0 … Capacity; the runnext slot is not counted. Owner only. Wait-free.
   [[nodiscard]] std::size_t size_approx() const noexcept { return ring_.size_approx(); }
 
+  /// From now on what finds no room goes to `global`, which must outlive this queue: for a scheduler whose global queue
+  /// is in shards. Owner only. Wait-free.
+  void overflow_into(global_queue& global) noexcept { queue_->global_.set(&global); }
+
   /// Makes the next thread that uses this handle its owner, as a move would. The hand-over must happen-before that use.
   void rebind() noexcept {
     ring_.rebind();
@@ -221,11 +225,11 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::owner {
   // room meanwhile.
   std::size_t overflow(element* task) noexcept {
     if constexpr (detail::counts_owners<Atomics>) {
-      return overflow(ring_, *queue_->global_, task);
+      return overflow(ring_, *queue_->global_.get(), task);
     } else {
       // A handle for this call, so that a compiler need not keep the one that push() is called with in memory.
       typename ring_type::owner ring = queue_->ring_.make_owner();
-      return overflow(ring, *queue_->global_, task);
+      return overflow(ring, *queue_->global_.get(), task);
     }
   }
   static std::size_t overflow(typename ring_type::owner& ring, global_queue& global, element* task) noexcept {

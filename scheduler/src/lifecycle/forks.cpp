@@ -37,7 +37,7 @@ void fork_apart(processor& p, frame& parent, frame& child) {
     s.resume = child.self();
     s.set_status(task_status::runnable);
     parent.children.detach();
-    p.overflowed += p.home.parking.submit_next(p.own_queue, &s);
+    p.overflowed += p.home.looping.make_next(p, &s);
   }
 }
 

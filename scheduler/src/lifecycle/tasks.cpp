@@ -105,7 +105,7 @@ void core::spawn(processor& p, new_task&& made, const char* name, source_place a
   if (p.index == max_processors) return;
   strand& s = enlist(take_strand(p), made, name, at);
   p.tasks.start();
-  p.overflowed += parking.submit_next(p.own_queue, &s);
+  p.overflowed += looping.make_next(p, &s);
 }
 
 void core::spawn_outside(new_task made, const char* name, source_place at) {
@@ -148,7 +148,7 @@ void ready(strand& s) {
   core& home = *s.home;
   processor* const p = this_processor();
   if (p != nullptr && &p->home == &home) {
-    if (const std::size_t overflowed = home.parking.submit_next(p->own_queue, &s)) p->overflowed += overflowed;
+    if (const std::size_t overflowed = home.looping.make_next(*p, &s)) p->overflowed += overflowed;
     return;
   }
   const core::visit here(home);

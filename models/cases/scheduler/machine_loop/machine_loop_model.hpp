@@ -225,6 +225,7 @@ class machine_loop_model : public scenario {
     typename Queues::yields::owner own_yielded;
     typename Queues::yields::thief yielded_thief;
     unsigned turns = 0;
+    unsigned overflows = 0;
   };
   struct machine : park_machine<machine, processor, machine_parker, atomics> {
     processor* held = nullptr;

@@ -46,6 +46,71 @@ struct shards_have_turns final : machine_loop_model<1, 1, 6, two_shards> {
   void finish() override { tasks.require_all_ran(); }
 };
 
+// The ring of processor 0 has 2 slots, and its shard is shard 0. It has overflowed once, so now it overflows into
+// shard 1. Tasks 1 and 2 are in the ring, and task 3 is next. Machine 0, busy for long: makes task 4 the next one, so
+// tasks 1 and 3 overflow ‖ machine 1, spinning, the last one: look, rest, run all four.
+struct overflow_vs_last_spinner final : machine_loop_model<2, 2, 4, two_shards> {
+  overflow_vs_last_spinner() {
+    settle(0);
+    for (const int id : {1, 2, 3}) (void)processors[0].own_queue.push_next(tasks.make(id));
+    processors[0].own_queue.overflow_into(global.near(1));
+    processors[0].overflows = 1;
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      // Nothing overflows if the other machine has taken tasks before.
+      (void)looping.make_next(processors[0], tasks.make(4));
+      return;
+    }
+    for (int i = 0; i != 4; ++i) {
+      require(run_one(machines[1]) != 0, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// As before, but the queues are empty. Machine 0: makes tasks 1 to 6 the next ones, so tasks 1 and 3 overflow, and then
+// tasks 2 and 5 ‖ another thread: takes from shard 1.
+struct overflows_take_turns final : machine_loop_model<1, 1, 6, two_shards> {
+  overflows_take_turns() {
+    settle(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 1) {
+      run_from(1);
+      return;
+    }
+    for (int id = 1; id <= 6; ++id) {
+      const std::size_t overflowed = looping.make_next(processors[0], tasks.make(id));
+      require(overflowed == (id == 4 || id == 6 ? 2U : 0U), "another number of tasks overflows");
+    }
+  }
+  void finish() override {
+    while (run_from(0)) continue;
+    while (run_from(1)) continue;
+    for (task_list left = processors[0].own_queue.drain(); task* const t = left.pop_front();) tasks.run(t);
+    tasks.require_all_ran();
+  }
+
+ private:
+  // Each shard has one overflow, whole and in order.
+  bool run_from(unsigned shard) {
+    task* const t = global.near(shard).take();
+    if (t == nullptr) return false;
+    constexpr std::array expected{std::array{1, 3, 0}, std::array{2, 5, 0}};
+    require(tasks.id_of(t) == expected[shard][taken_[shard]++],
+            "tasks overflow in another order, or into another shard");
+    tasks.run(t);
+    return true;
+  }
+  std::array<std::size_t, 2> taken_{};
+};
+
 const bool added[] = {
     add_case<in_shard_vs_last_spinner<0>>({
         .name = "machine_loop/other_shard_vs_last_spinner",
@@ -62,6 +127,17 @@ const bool added[] = {
     add_case<shards_have_turns>({
         .name = "machine_loop/shards_have_turns",
         .property = "beside tasks that are always runnable each shard of the global queue has its turns",
+        .threads = 2,
+    }),
+    add_case<overflow_vs_last_spinner>({
+        .name = "machine_loop/overflow_vs_last_spinner",
+        .property = "no machine sleeps while tasks of another processor overflow into its shard",
+        .threads = 2,
+        .kept_for = "the tasks come from a ring, all at once",
+    }),
+    add_case<overflows_take_turns>({
+        .name = "machine_loop/overflows_take_turns",
+        .property = "a ring overflows into each shard of the global queue in turn, each time whole and in order",
         .threads = 2,
     }),
 };

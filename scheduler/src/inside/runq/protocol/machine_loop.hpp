@@ -58,6 +58,8 @@ concept looping_processor = requires(Processor& p, const Processor& victim, bool
   { p.shard } -> std::convertible_to<unsigned>;
   // How many turns it has given to tasks that would starve; the machine_loop counts them.
   { p.turns } -> std::same_as<unsigned&>;
+  // How often its local_queue has overflowed; the machine_loop counts that.
+  { p.overflows } -> std::same_as<unsigned&>;
   // The handles of its local_queue.
   { Processor::queue_capacity } -> std::convertible_to<std::size_t>;
   p.own_queue.pop();
@@ -190,6 +192,16 @@ class machine_loop {
     p.own_yielded.rebind();
   }
 
+  /// Makes `task` the next to run on `p` by park_protocol::submit_next(), and returns what that returns. If tasks
+  /// overflow into the global queue, those that do so next go to the next shard: machines that look for tasks, and this
+  /// one, then wait for several locks and not for one. Called by the machine of `p`.
+  template <class Task>
+  RUNQ_ON_EVERY_CALL std::size_t make_next(Processor& p, Task* task) {
+    const std::size_t overflowed = host_.parking.submit_next(p.own_queue, task);
+    if (overflowed != 0) overflow_elsewhere(p);
+    return overflowed;
+  }
+
   /// Makes `task`, which has run on `p`, runnable behind the tasks of `p` and of the global queue. It waits in the
   /// processor's ring of yielded tasks. Thieves and machines that go to sleep look there, too. When the ring is full,
   /// its tasks go to the end of the global queue: one lock for many tasks. Called by the machine of `p`.
@@ -239,6 +251,11 @@ class machine_loop {
   }
 
  private:
+  // From now on `p` overflows into the next shard of the global queue.
+  RUNQ_RARELY_CALLED void overflow_elsewhere(Processor& p) {
+    p.own_queue.overflow_into(host_.global.near(p.shard + ++p.overflows));
+  }
+
   RUNQ_ON_EVERY_CALL [[nodiscard]] Work find_work(Machine& m) {
     host_.searches(m);
     for (;;) {
