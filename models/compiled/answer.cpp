@@ -133,10 +133,6 @@ namespace {
     also += fmt::format(", what atomic operations on the memory of a mutex tell of its state, and change of it (at {})",
                         fmt::join(s.atomics().words().mutex_places(), ", "));
   }
-  if (omitted.failed_rounds && omitted.used_beside_rounds) {
-    also +=
-        ", what a thread does beside a failed round of a loop that another process has left out (--skip-retries off)";
-  }
   if (omitted.lock_rounds && omitted.failed_tries) {
     also += ", failures of try_lock because of a thread that repeats a round in which it takes locks and returns them";
   }

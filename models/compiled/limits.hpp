@@ -25,9 +25,6 @@ struct left_out {
   bool unordered_reuse = false;    ///< so might one of whose free by another thread the thread does not know
   bool mixed_sizes = false;        ///< the parts of an atomic variable were seen in one order
   bool mutex_memory = false;       ///< atomic operations on the memory of a mutex had nothing to do with its state
-  // Both together, which in one process makes the search begin again:
-  bool failed_rounds = false;       ///< a round of a loop that only failed was left out
-  bool used_beside_rounds = false;  ///< a thread used what such a round may use without being seen
   // Both together:
   bool lock_rounds = false;   ///< a loop that takes locks, and gives them back, was taken to wait
   bool failed_tries = false;  ///< a try_lock failed that is not std::lock's: it may have noticed such a round

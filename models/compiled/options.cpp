@@ -273,12 +273,17 @@ std::optional<exact::full_way> to_full_path(std::string_view text) {
   }
 }
 
+bounds limits_of(const run_options& options) {
+  bounds limits = options.limits;
+  limits.spurious_of_thread = options.search.spurious_of_thread;
+  return limits;
+}
+
 void prepare(session& s, const run_options& options) {
   s.options().counts_leaks = options.leaks;
   choose_sizes(options.sizes);
   s.waits().recognise_loops(!options.every_iteration);
-  s.limits() = options.limits;
-  s.limits().spurious_of_thread = options.search.spurious_of_thread;
+  s.limits() = limits_of(options);
   if (options.has_path) s.options().shown = options.path;
   s.code().orders().weaken(options.weakened);
   for (const std::string& file : options.wrappers) s.code().show_callers_of(file);

@@ -57,6 +57,8 @@ struct run_options {
 
 /// Gives the options to a session. Call it once, before check().
 void prepare(session& s, const run_options& options);
+/// What its checks explore of what has no end; known without a session, too.
+[[nodiscard]] bounds limits_of(const run_options& options);
 
 /// Reads options from `words`, which line ends separate, or spaces if there is no line end. Returns a sentence that
 /// says what is wrong with them, or an empty text. A further call adds options, and an option that is given again

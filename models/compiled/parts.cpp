@@ -37,8 +37,9 @@ template <class Kind, std::size_t Size>
 std::string to_text(const report& r) {
   const std::string_view name = names_of_reports[static_cast<std::size_t>(r.what)];
   const tally& d = r.done;
-  std::string line = fmt::format("{} {} {} {} {} {:a} {:a} {} {}", name, d.executions, d.blocked, d.spurious, d.cut_off,
-                                 d.arranged, d.weight, static_cast<unsigned>(r.misled), path_text(r.shown_at));
+  std::string line = fmt::format("{} {} {} {} {} {:a} {:a} {} {} {:d} {:d}", name, d.executions, d.blocked, d.spurious,
+                                 d.cut_off, d.arranged, d.weight, static_cast<unsigned>(r.misled),
+                                 path_text(r.shown_at), r.rounds.left_out, r.rounds.used_beside);
   if (r.what == report::kind::ended) return line + " " + r.result;
   for (const exact::way& path : r.given) line += " " + path_text(path);
   return line;
@@ -54,6 +55,7 @@ report to_report(std::string_view line) {
   unsigned misled = 0;
   std::string shown_at;
   in >> name >> d.executions >> d.blocked >> d.spurious >> d.cut_off >> arranged >> weight >> misled >> shown_at;
+  in >> r.rounds.left_out >> r.rounds.used_beside;
   r.misled = static_cast<exact::technique>(misled);
   r.shown_at = to_path(shown_at).value_or(exact::way{});
   d.arranged = std::strtod(arranged.c_str(), nullptr);
@@ -117,7 +119,8 @@ instruction part_source::ask(report::kind what) {
                                std::move(given_),
                                {},
                                std::exchange(misled_, exact::technique::none),
-                               shown_at_}));
+                               shown_at_,
+                               {search.has_left_out_round(), search.is_used_beside_rounds()}}));
   given_.clear();
   std::string line;
   if (!others_.read(line)) end_alone();

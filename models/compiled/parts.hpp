@@ -24,6 +24,17 @@ struct tally {
   double weight = 0;    ///< of the whole search; see exact::search::weight_done()
 };
 
+/// What a searcher has met of rounds that are left out: see exact::program_operations::require_no_round_left_out().
+struct rounds_met {
+  bool left_out = false;
+  bool used_beside = false;
+
+  void add(const rounds_met& more) noexcept {
+    left_out = left_out || more.left_out;
+    used_beside = used_beside || more.used_beside;
+  }
+};
+
 /// What a searcher says, which asks what to do next. After `ended` it says nothing more. `stuck`: a technique has
 /// misled it, so all have to begin again without that.
 struct report {
@@ -34,6 +45,7 @@ struct report {
   std::string result;             ///< ended: how, as its answer in JSON
   exact::technique misled{};      ///< stuck: by what
   exact::way shown_at;            ///< stuck: the way to the execution that shows it
+  rounds_met rounds;
 };
 [[nodiscard]] std::string to_text(const report& r);
 [[nodiscard]] report to_report(std::string_view line);

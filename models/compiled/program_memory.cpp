@@ -80,7 +80,6 @@ void program_memory::require_own_stack(granule& g, const void* part, const plain
   if (!is_shared) return;
   now_.alike.share_stack(now_, owner);
   if (!now_.search->takes_shortcuts()) return;
-  now_.omitted.used_beside_rounds = true;
   now_.search->require_no_round_left_out();
 }
 
@@ -97,7 +96,6 @@ void program_memory::require_no_variable(const granule& g, const void* part, byt
     if (now_.search->judges_undone_rounds()) now_.search->note_other_use(k.place.variable);
   }
   if (!is_write) return;
-  now_.omitted.used_beside_rounds = true;
   now_.search->require_no_round_left_out();
 }
 

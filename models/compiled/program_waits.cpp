@@ -232,7 +232,6 @@ void program_waits::look_for_shortcut(const visit& now) {
 
 /// The round of a loop that has begun there.
 void program_waits::leave_out_round(unsigned begin, const void* code) {
-  now_.omitted.failed_rounds = true;
   now_.search->leave_out_round();
   wait_for_others(begin, code);
 }

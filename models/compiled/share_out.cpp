@@ -83,9 +83,16 @@ void share_out::take(unsigned who, report said) {
 bool share_out::begins_again(unsigned who, const report& said) {
   if (stopping_ || said.what == report::kind::ended) return false;
   if (said.what == report::kind::stuck && is_news(who, said)) begin_again_without(said.misled, said.shown_at);
+  if (searchers_[who].told == given_up_.size()) rounds_.add(said.rounds);
+  if (is_unclear()) begin_again_without(exact::technique::waits_in_place, {});
   if (searchers_[who].told == given_up_.size()) return false;
   tell_to_begin_again(who);
   return true;
+}
+
+/// Whether one searcher has left out a round, and perhaps another one has met what may have to do with it.
+bool share_out::is_unclear() const noexcept {
+  return rounds_.left_out && rounds_.used_beside && !is_given_up(exact::technique::waits_in_place);
 }
 
 /// A way that shows a larger variable is one through the search that the others make only if its searcher knows of all
@@ -102,6 +109,7 @@ bool share_out::is_given_up(exact::technique s) const noexcept {
 /// Who waits for an answer gets it now. The others are told when they ask.
 void share_out::begin_again_without(exact::technique s, const exact::way& shown_at) {
   given_up_.push_back({s, shown_at});
+  rounds_ = {};
   waiting_.assign(1, {});
   for (unsigned i = 0; i != searchers_.size(); ++i) {
     searchers_[i].done = {};
@@ -176,6 +184,7 @@ answer share_out::result(session& s, double seconds) const {
   all.up_to_symmetry = options_.search.up_to_symmetry && !all.told_apart;
   all.began_again = is_given_up(exact::technique::waits_in_place);
   all.how = options_.search.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
+  s.limits() = limits_of(options_);  // which the verdict tells
   flags omitted = std::bit_cast<flags>(s.omitted());
   for (const searcher& of : searchers_) {
     if (of.result.empty()) continue;

@@ -88,6 +88,7 @@ void campaign::forget_all() {
   pending_.clear();
   met_.forget();
   run_.known_shortcuts.forget();
+  run_.has_left_out_round = run_.is_used_beside_rounds = false;
   found_ = {};
   found_.result.how = what_is_sought();
   found_.result.began_again = waits_block;

@@ -52,6 +52,9 @@ class search final : private search_parts, public program_operations {
   [[nodiscard]] full_way full_way_here() const { return {campaign_.larger_at(), way_here()}; }
   /// How far the search is; the numbers only grow.
   [[nodiscard]] const search_result& so_far() const noexcept { return search_parts::found_.result; }
+  /// What of its rounds another part of the search has to know: see require_no_round_left_out().
+  [[nodiscard]] bool has_left_out_round() const noexcept { return search_parts::run_.has_left_out_round; }
+  [[nodiscard]] bool is_used_beside_rounds() const noexcept { return search_parts::run_.is_used_beside_rounds; }
   /// How much of the search is done, by weight.
   [[nodiscard]] double weight_done() const noexcept { return pending_.weight_done(); }
 

@@ -239,6 +239,12 @@ class Alone(unittest.TestCase):
         self.assertEqual(status, 1, shown)
         self.assertEqual(without_time(shown).splitlines()[1:4], without_time(text).splitlines()[1:4])
 
+    def test_processes_begin_again_where_one_leaves_out_rounds_and_another_one_meets_that(self):
+        program = compiled(os.path.join(HERE, "command", "rounds_in_parts.cpp"))
+        for limits, failed in (([], "--skip-retries on"), (["--skip-retries", "off"], "--skip-retries off")):
+            alone, together = (run(program, "--nondet", "0..1", *limits, *jobs) for jobs in ((), ("--jobs", "2")))
+            self.assertEqual((alone[0], without_time(together[1])), (together[0], without_time(alone[1])), failed)
+
     def test_an_execution_has_the_number_of_the_search_that_is_judged(self):
         waits = compiled(os.path.join(HERE, "programs", "waits_in_place.cpp"), "-DWRITTEN_BESIDE")
         rounds = compiled(os.path.join(HERE, "programs", "barriers.c"), "-DPAIRS", "-DSOMETIMES")
