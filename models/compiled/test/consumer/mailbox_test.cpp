@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <atomic>
+#include <barrier>
 #include <cassert>
+#include <latch>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -56,6 +58,26 @@ TEST(Check, FindsNothingWhereNothingIsWrong) {
   EXPECT_EQ(v.text().rfind("exhaustive: ", 0), 0U) << v;
 #endif
   RUNQ_EXPECT_CHECKED(hand_over<mailbox>);
+}
+
+// Those of the library make more than 30,000 executions of two threads.
+TEST(Check, ThreadsHaveNoOrderAtABarrier) {
+  std::barrier<> outside(2);
+  const auto meet = [&outside] {
+    std::barrier<> inside(2);
+    std::latch done(2);
+    const auto run = [&] {
+      for (std::barrier<>* const b : {&inside, &outside}) b->arrive_and_wait();
+      done.arrive_and_wait();
+    };
+    std::thread other(run);
+    run();
+    other.join();
+  };
+  const runq::verdict v = runq::check(meet);
+  EXPECT_TRUE(v.passed()) << v;
+  EXPECT_EQ(v.executions(), 1U) << v;
+  meet();  // and without a check
 }
 
 TEST(Check, FindsASeededBug) {
