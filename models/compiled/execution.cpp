@@ -20,7 +20,7 @@ event_id execution::concurrent_event(std::uint16_t variable, bool writes_only, u
       if (n.hb[running] <= position) return {static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
     }
   }
-  if (!writes_only && graph.was_awaited_beside(init, running, known, position)) {
+  if (!writes_only && graph.was_awaited_beside(init, running, known)) {
     search->give_up_waits_in_place(
         "a thread waits in place for a variable that is freed, or written otherwise than atomically, beside "
         "that; check with --waits-in-place off");

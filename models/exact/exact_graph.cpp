@@ -196,7 +196,7 @@ void graph::restrict_to(const clock& keep) {
 void graph::take_back_wait(unsigned thread) {
   const event_id read = last_of(thread);
   const node& n = at(read);
-  waits_.push_back({read, n.source, n.hb, n.stamp, next_stamp_++});
+  waits_.push_back({read, n.source, n.stamp, next_stamp_++});
   std::erase(sequential_, read);
   threads_[thread].pop_back();
 }
@@ -220,11 +220,10 @@ bool graph::was_read_in_vain(event_id write) const noexcept {
                      [&](const vain_wait& w) { return w.source == write && w.added < stamp; });
 }
 
-bool graph::was_awaited_beside(event_id variable, unsigned thread, const clock& known,
-                               unsigned position) const noexcept {
+bool graph::was_awaited_beside(event_id variable, unsigned thread, const clock& known) const noexcept {
   return std::any_of(waits_.begin(), waits_.end(), [&](const vain_wait& w) {
     const node& source = at(w.source);
-    return source.variable == variable && w.read.thread != thread && !known.covers(w.read) && w.hb[thread] <= position;
+    return source.variable == variable && w.read.thread != thread && !known.covers(w.read);
   });
 }
 

@@ -183,10 +183,9 @@ class graph {
   [[nodiscard]] std::uint32_t tried_until(event_id read) const noexcept;
   /// Whether `write` has revisited a read that was taken back then: the wait depends on it.
   [[nodiscard]] bool was_read_in_vain(event_id write) const noexcept;
-  /// Whether a read of the variable that was taken back neither happens-before `thread`'s next event, which knows
-  /// `known`, nor after its `position`-th.
-  [[nodiscard]] bool was_awaited_beside(event_id variable, unsigned thread, const clock& known,
-                                        unsigned position) const noexcept;
+  /// Whether a read of the variable that was taken back is one of another thread, and does not happen before `thread`'s
+  /// next event, which knows `known`. No thread waits for a variable that ends by an event that it knows of.
+  [[nodiscard]] bool was_awaited_beside(event_id variable, unsigned thread, const clock& known) const noexcept;
   /// For a revisit of a read with that stamp: what was added later was not there yet.
   void forget_waits_after(std::uint32_t stamp);
 
@@ -247,7 +246,6 @@ class graph {
   struct vain_wait {
     event_id read;
     event_id source;          ///< what it read in vain
-    clock hb;                 ///< what happened before it
     std::uint32_t added = 0;  ///< the stamp of the read
     std::uint32_t until = 0;  ///< what was written up to that stamp is not tried again
   };

@@ -34,6 +34,7 @@
 // check -DWRITTEN_BESIDE: FAIL data race
 // check -DWRITTEN_BEFORE: exhaustive, 3 executions, +0 blocked
 // check -DWRITTEN_AFTER: exhaustive, 1 execution, +0 blocked
+// check -DREPEATED --rounds 2: FAIL assertion
 // check -DFREED --waits-in-place off: FAIL use after free
 // check -DFREED: FAIL use after free
 #include <array>
@@ -257,6 +258,21 @@ void run(int index) {
     while (seen.load(acquire) == 0) {
     }
     *reinterpret_cast<int*>(&ready) = 0;
+  }
+}
+#elif defined(REPEATED)
+// The loop counts its first rounds. From the third one on it reads what it has read before, and waits for no other value.
+std::atomic<int> turn{0};
+void run(int index) {
+  if (index == 0) {
+    int first = 0, rounds = 0;
+    for (int now; (now = turn.load(relaxed)) != 2;) {
+      if (rounds == 0) first = now;
+      if (rounds != 3) ++rounds;
+    }
+    assert(first != 0 || rounds != 1 || turn.load(relaxed) != 2);
+  } else {
+    turn.store(index, relaxed);
   }
 }
 #elif defined(FREED)
