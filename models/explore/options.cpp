@@ -55,6 +55,7 @@ template <class Number>
     to.timeouts_fail = value == "fail";
     return to.timeouts_fail || value == "heal";
   }
+  if (name == "--patience") return read_number(value, to.patience) && to.patience > 0 && to.patience < 1e9;
   if (name == "--statuses") to.judges = value != "count";
   return true;
 }
@@ -98,6 +99,7 @@ void choose_for_run(std::uint64_t seed, const exploration_options& options) {
   choices.weak_memory = options.weak_memory;
   choices.max_steps = options.max_steps;
   choices.timeouts_fail = options.timeouts_fail;
+  choices.patience = static_cast<std::uint64_t>(options.patience * 1e9);
 }
 
 }  // namespace runq::model::explore

@@ -24,6 +24,7 @@ struct exploration_options {
   std::string only;            ///< a regular expression: tests of GoogleTest, each by itself; empty: the whole program
   result_files files;
   std::string tiny;           ///< the file for the program for the exact checker; empty: none is written
+  double patience = 0;        ///< seconds: waits for so long do not end early; 0: any may
   bool makes_smaller = true;  ///< a failure is shown with as few changes of threads and old values as are found
   std::uint64_t stop_at = 0;  ///< the step at which the shown run stops; 0: none
   bool stops_at_failure = false;

@@ -19,6 +19,8 @@ import tempfile
 
 here = os.path.dirname(os.path.realpath(__file__))
 REFUSED = "not supported"
+# A minute or an hour is as long as for ever in our tests.
+PATIENCE = ["--patience", "60"]
 SKIPPED = "not explored: the test skips itself: "
 ONE_THREAD = "; one thread"
 
@@ -69,7 +71,7 @@ def explore_tests(options, program, reasons, say):
                 if not r.startswith(REFUSED)]
     only = "^(?!(" + "|".join(left_out) + ")$)" if left_out else "."
     count = wrong = 0
-    command = [options.tool, "--program", program, "--time-limit", options.seconds, "--runs", "1000000000", "--only", only]
+    command = [options.tool, "--program", program, "--time-limit", options.seconds, "--runs", "1000000000", *PATIENCE, "--only", only]
     for name, text in sections(command):
         is_right, line = judge(name, text, reasons)
         say(line.splitlines()[0] if is_right else f"WRONG {line}")
@@ -80,7 +82,7 @@ def explore_tests(options, program, reasons, say):
 
 
 def explore_whole(options, program, say):
-    done = subprocess.run([options.tool, "--program", program, "--time-limit", options.seconds, "--runs", "1000000000", "--",
+    done = subprocess.run([options.tool, "--program", program, "--time-limit", options.seconds, "--runs", "1000000000", *PATIENCE, "--",
                            *options.words], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     name = f"{os.path.basename(program)} {' '.join(options.words)}"
     say(f"{name}: {done.stdout.splitlines()[0]}" if done.returncode == 0 else f"WRONG {name}: {done.stdout}")

@@ -41,6 +41,7 @@ struct run_choices {
   std::uint32_t ignored_yields = 0;     ///< of 1024: they are only hints
   std::uint64_t max_steps = 0;          ///< then the schedule is fair, and reads see the newest store
   bool timeouts_fail = false;           ///< a limit of time must not be all that lets the program go on
+  std::uint64_t patience = 0;           ///< ns: no wait ends early when so much of it is left; 0: any may
   bool reuses_memory = false;           ///< freed memory is used again at once; otherwise it is kept for a while
 };
 extern run_choices choices;

@@ -226,12 +226,16 @@ void pass_deadlines() noexcept {
   }
 }
 
+[[nodiscard]] bool is_too_long(const thread& t) noexcept {
+  return choices.patience != 0 && t.deadline >= clock_now() + choices.patience;
+}
+
 /// The thread whose wait ends early, or nullptr.
 [[nodiscard]] thread* timed_out_by_chance() noexcept {
   if (!choices.spurious.happens(choices.early_timeouts)) return nullptr;
   std::uint32_t left = choices.spurious.below(deadlines);
   for (std::uint32_t i = 0; i != blocked_count; ++i) {
-    if (blocked[i]->deadline != 0 && left-- == 0) return blocked[i];
+    if (blocked[i]->deadline != 0 && left-- == 0) return is_too_long(*blocked[i]) ? nullptr : blocked[i];
   }
   return nullptr;
 }

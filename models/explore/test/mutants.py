@@ -94,6 +94,8 @@ MUTANTS = {
     "character_tables_are_empty": ("start.cpp", "  fill_character_tables();\n", "", "twins", "characters.cpp"),
     "instrumented_is_not": ("modules.cpp", 'substr(0, 7) == "__tsan_"', 'substr(0, 7) == "__asan_"', "failures", ""),
     "priorities_are_kept": ("scheduler.cpp", "  if (by_partial_order()) draw_again_against(first);\n", "", "power", ""),
+    "patience_is_ignored": ("scheduler.cpp", "return is_too_long(*blocked[i]) ? nullptr : blocked[i];", "return blocked[i];", "power", ""),
+    "patience_is_for_all": ("scheduler.cpp", "t.deadline >= clock_now() + choices.patience", "true", "power", ""),
     "other_variables_race": ("scheduler.cpp", "a.object == b.object && ", "", "power", ""),
     "reads_race": ("scheduler.cpp", " && (a.changes || b.changes)", "", "power", ""),
     "a_wake_up_looks_at_memory": ("interpose_system.cpp", "    long woken = 0;\n",

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What the strategy `points` is for, it finds in as many runs as do not suffice for `pct`. With `pos` each order of events that race
 is as likely as in the published algorithm, which is sampled here once more. A thread that ticks hides no deadlock.
-`--timeouts fail` finds a lost wake-up that a limit of time heals; without that option nothing fails."""
+`--timeouts fail` finds a lost wake-up that a limit of time heals; without that option nothing fails. With `--patience` no long wait
+ends early, but a short one does."""
 import argparse
 import collections
 import json
@@ -89,6 +90,10 @@ def main():
     expect(healed, "healed.cpp", "-DWAY=1", "--timeouts", "fail")
     expect("none fails", "healed.cpp", "-DWAY=1")
     expect("none fails", "healed.cpp", "-DWAY=2", "--timeouts", "fail")
+    late = "assertion in_time || LIMIT == 0 fails"
+    expect(late, "patient.cpp", "-DLIMIT=1 -DSECONDS=3600", "--patience", "7200")
+    expect("none fails", "patient.cpp", "-DLIMIT=1 -DSECONDS=3600", "--patience", "60")
+    expect(late, "patient.cpp", "-DLIMIT=1 -DSECONDS=30", "--patience", "60")
     print("\n".join(wrong) if wrong else "the strategies find what they are for")
     return 1 if wrong else 0
 
