@@ -5,6 +5,7 @@
 #include <ctime>
 #include <fstream>
 #include <map>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -79,34 +80,50 @@ class exploration {
   }
 
   void run_all() {
-    std::uint64_t started = 0;
-    std::size_t running = 0;
-    const auto start_in = [&](run_slot& slot) {
-      start_run(slot, request(options_.seed + started++), options_, program_);
-      ++running;
-    };
-    for (run_slot& slot : slots_) {
-      slot.process = 0;
-      if (started != options_.runs) start_in(slot);
-    }
-    while (running != 0) {
+    for (run_slot& slot : slots_) slot.process = 0;
+    start_runs();
+    while (std::any_of(slots_.begin(), slots_.end(), [](const run_slot& s) { return s.process != 0; })) {
       int status = 0;
       const pid_t ended = waitpid(-1, &status, 0);
       const auto slot =
           std::find_if(slots_.begin(), slots_.end(), [&](const run_slot& s) { return s.process == ended; });
       if (slot == slots_.end()) continue;
       slot->process = 0;
-      --running;
       finish(*slot, status);
-      const bool is_over = !refused_.empty() || !failed_.empty() || started == options_.runs ||
-                           (options_.time_limit != 0 && seconds_now() - begin_ > options_.time_limit);
-      if (!is_over) start_in(*slot);
+      if (notes_pairs()) pool_.note(slot->seed - options_.seed, slot->before, slot->seed, pairs_of(*slot));
+      start_runs();
     }
+  }
+
+  void start_runs() {
+    for (run_slot& slot : slots_) {
+      if (slot.process != 0) continue;
+      const bool is_over = !refused_.empty() || !failed_.empty() || started_ == options_.runs ||
+                           (options_.time_limit != 0 && seconds_now() - begin_ > options_.time_limit);
+      if (is_over || (notes_pairs() && !pool_.learn_for(started_))) return;
+      run_request next = request(options_.seed + started_++);
+      next.notes_pairs = notes_pairs();
+      if (options_.feedback == feedback_mode::on) begin_as_another(next);
+      start_run(slot, next, options_, program_);
+    }
+  }
+
+  void begin_as_another(run_request& next) {
+    leads before = pool_.pool().choose(next.seed);
+    if (before.empty()) return;
+    next.before = std::move(before);
+    ++began_as_others_;
+  }
+
+  [[nodiscard]] bool notes_pairs() const { return options_.feedback != feedback_mode::off; }
+  [[nodiscard]] static std::span<const seen_pair> pairs_of(const run_slot& slot) {
+    return {slot.report->pairs.list, slot.report->pairs.count};
   }
 
   [[nodiscard]] run_request request(std::uint64_t seed) const {
     run_request r;
     r.seed = seed;
+    r.before = options_.before;
     if (seed != 0) r.expected = expected_;
     r.uses = &used_;
     return r;
@@ -124,7 +141,7 @@ class exploration {
     if (o.how == run_end::refused) refused_ = o.text;
     if (o.how == run_end::passed || !options_.judges) ++statuses_[o.status];
     if (o.how == run_end::failed && (options_.judges || o.status == 0)) {
-      failed_[slot.seed] = o;
+      failed_[slot.seed] = {o, slot.before};
     }
   }
 
@@ -140,8 +157,12 @@ class exploration {
 
   void tell_first_failure() {
     // Of several at the same time the one with the least seed, so that the answer does not depend on the pace.
-    const auto& [seed, first] = *failed_.begin();
-    run_request shown = request(seed);
+    const auto& [number, failing] = *failed_.begin();
+    const run_outcome& first = failing.outcome;
+    run_request shown = request(number);
+    shown.before = failing.before;
+    const run_request found = shown;
+    const std::string seed = text_of(found.before, number);
     const run_outcome again = repeat(shown);
     const bool is_repeated = is_same_failure(again, first);
     small_run small;
@@ -177,7 +198,7 @@ class exploration {
           "is not pinned\n";
     } else {
       if (is_smaller) text += small.words + "\n";
-      if (options_.weak_memory) memory = is_memory_needed(seed, first, is_smaller ? &small : nullptr, text);
+      if (options_.weak_memory) memory = is_memory_needed(found, first, is_smaller ? &small : nullptr, text);
     }
     text += tiny;
     text += fmt::format("seed {}, {} of {} runs made, {:.2f} s; the run that is shown has {} steps\n", seed,
@@ -188,7 +209,8 @@ class exploration {
            {{"verdict", "failed"},
             {"failure", name_of(first.what)},
             {"message", message},
-            {"seed", seed},
+            {"seed", number},
+            {"seeds", seed},
             {"repeated", is_told},
             {"smaller", small.words},
             {"changes", is_smaller ? nlohmann::json(small.needed.size()) : nlohmann::json()},
@@ -198,7 +220,8 @@ class exploration {
   }
 
   /// As a program for the exact checker, if it fits. Returns a line that says so.
-  [[nodiscard]] std::string write_tiny_program(std::uint64_t seed, const std::string& headline, bool is_told) const {
+  [[nodiscard]] std::string write_tiny_program(const std::string& seed, const std::string& headline,
+                                               bool is_told) const {
     const run_report& told = *slots_.front().report;
     if (!is_told || told.tiny[0] == '\0') return "no tiny program: the steps of the run are not known\n";
     if (!told.is_tiny) return fmt::format("no tiny program: {}\n", told.tiny);
@@ -212,13 +235,12 @@ class exploration {
   }
 
   /// "needed", "not needed", or "other": without old values another failure. Adds a line that says so.
-  [[nodiscard]] std::string is_memory_needed(std::uint64_t seed, const run_outcome& first, const small_run* small,
+  [[nodiscard]] std::string is_memory_needed(run_request strong, const run_outcome& first, const small_run* small,
                                              std::string& text) {
     if (small != nullptr && !small->needs_weak_memory) {
       text += "weak memory: not needed; the run that is shown has no old values\n";
       return "not needed";
     }
-    run_request strong = request(seed);
     strong.weak_memory = false;
     const run_outcome o = run_once(slots_.front(), strong, options_, program_);
     if (o.how == run_end::passed) {
@@ -254,8 +276,10 @@ class exploration {
         "modification order; up to {} threads\n",
         with_commas(total_.steps / runs_), with_commas(total_.switches / runs_), with_commas(total_.old_values / runs_),
         with_commas(total_.inserted / runs_), total_.threads);
-    text += fmt::format("  seeds 0 and {} to {}, strategy {}; not explored: all other schedules and reads\n",
-                        options_.seed, options_.seed + runs_ - 2, explore::name_of(options_.how));
+    text +=
+        fmt::format("  seeds 0 and {} to {}, strategy {}; not explored: all other schedules and reads\n",
+                    text_of(options_.before, options_.seed), options_.seed + runs_ - 2, explore::name_of(options_.how));
+    if (notes_pairs()) text += tell_feedback();
     if (const std::string names = not_instrumented(); !names.empty()) {
       text += fmt::format("  not instrumented, so that what they read and write is not seen: {}\n", names);
     }
@@ -264,6 +288,12 @@ class exploration {
     }
     answer(0, headline, text, {{"executions", runs_}, {"seconds", seconds_}}, options_.repeat + options_.arguments,
            {{"verdict", "explored"}});
+  }
+
+  [[nodiscard]] std::string tell_feedback() {
+    pool_.learn_all();
+    return fmt::format("  feedback: {} pairs of places in the code seen; {} runs began as earlier ones\n",
+                       pool_.pool().pairs(), with_commas(began_as_others_));
   }
 
   void answer(int status, const std::string& headline, const std::string& text, nlohmann::json result,
@@ -276,12 +306,18 @@ class exploration {
     as_json["inserted"] = total_.inserted;
     as_json["threads"] = total_.threads;
     as_json["seconds"] = seconds_;
+    if (notes_pairs()) as_json["pairs"] = pool_.pool().pairs();
     as_json["strategy"] = explore::name_of(options_.how);
     nlohmann::json statuses;
     for (const auto& [number, times] : statuses_) statuses[std::to_string(number)] = times;
     as_json["statuses"] = statuses;
     answer_.as_json = std::move(as_json);
   }
+
+  struct failing_run {
+    run_outcome outcome;
+    leads before;
+  };
 
   explored answer_;
   exploration_options options_;
@@ -294,7 +330,10 @@ class exploration {
   std::uint64_t runs_ = 0;
   run_counts total_;
   std::map<int, std::uint64_t> statuses_;
-  std::map<std::uint64_t, run_outcome> failed_;
+  std::map<std::uint64_t, failing_run> failed_;
+  std::uint64_t started_ = 0;
+  std::uint64_t began_as_others_ = 0;
+  ordered_pool pool_;
   std::string refused_;
   std::string skipped_;  ///< why a test has skipped itself
 };

@@ -33,6 +33,7 @@ void begin_call(const volatile void* object, const void* code) {
   step_before_change(object);
   begin_event();
   access<4>(reinterpret_cast<std::uintptr_t>(object), is_atomic | is_a_write, code);
+  if (notes_pairs) note_call_for(object, code);
 }
 /// It begins or ends its life: no other thread may use it at the same time.
 void own(const volatile void* object, std::size_t size, const void* code) {

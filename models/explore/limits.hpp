@@ -35,6 +35,11 @@ inline constexpr std::uint64_t steps_to_make_smaller = 10'000'000;
 /// Of a program for the exact checker that is written from a failing run.
 inline constexpr std::size_t most_operations_of_tiny = 128;
 inline constexpr std::size_t most_threads_of_tiny = 8;
+/// Of a run, for feedback: further ones are not noted.
+inline constexpr std::size_t pairs_kept = 4096;
+/// With feedback a run begins as one that at least so many runs earlier was begun: so it does not depend on how many
+/// are made at a time.
+inline constexpr std::uint64_t feedback_lag = 32;
 inline constexpr std::size_t steps_shown = 4096;  ///< of a failing run: the last ones are kept to be shown
 
 }  // namespace runq::model::explore

@@ -45,10 +45,11 @@ void give_back(store_record* s) noexcept {
   store_pool.give_back(s);
 }
 
-[[nodiscard]] store_record* new_store(wide value) {
+[[nodiscard]] store_record* new_store(wide value, const origin& by) {
   store_record* const s = store_pool.take();
   *s = {};
   s->value = value;
+  s->by_code = by;
   s->step = no_step;
   return s;
 }
@@ -58,7 +59,7 @@ void begin_again(location& l, unsigned size) {
   for (unsigned i = 0; i != l.count; ++i) give_back(l.stores[i]);
   l.size = static_cast<std::uint8_t>(size);
   l.count = 1;
-  l.stores[0] = new_store(in_memory(l.address, size));
+  l.stores[0] = new_store(in_memory(l.address, size), {});
   l.stores[0]->is_known = true;
 }
 
@@ -119,6 +120,10 @@ void insert(location& l, unsigned after, store_record* s) noexcept {
   std::copy_backward(l.stores + after + 1, l.stores + l.count, l.stores + l.count + 1);
   l.stores[after + 1] = s;
   ++l.count;
+  if (notes_pairs) {
+    note_pair(pair_kind::next_store, l.stores[after]->by_code, s->by_code);
+    if (after + 2U != l.count) note_pair(pair_kind::next_store, s->by_code, l.stores[after + 2]->by_code);
+  }
   if (after + 2U == l.count) put_into_memory(l.address, l.size, s->value);
   if (l.count <= stores_kept) return;
   give_back(l.stores[0]);
@@ -185,10 +190,10 @@ void begin_operation(std::uintptr_t address, unsigned size, bool writes, bool ch
 }
 
 /// Ends a read-modify-write that has read `from`.
-void write_after(location& l, store_record& from, wide value, std::memory_order order) {
+void write_after(location& l, store_record& from, wide value, std::memory_order order, const void* code) {
   acquire_from(from, order);
   message* const own = message_of_store(order);
-  store_record* const s = new_store(value);
+  store_record* const s = new_store(value, origin_here(code));
   s->released = joined(own, from.released);  // it continues the release sequence
   release(own);
   observe(*s, is_seq_cst(order));
@@ -217,8 +222,10 @@ void note(event_kind kind, const location& l, const store_record& read, wide wri
   note_step(s);
 }
 
-void count_read(const location& l, const store_record& s) noexcept {
-  if (&s != l.stores[l.count - 1]) ++counts.old_values;
+void count_read(const location& l, const store_record& s, const void* code) noexcept {
+  const bool is_old = &s != l.stores[l.count - 1];
+  if (is_old) ++counts.old_values;
+  if (notes_pairs) note_pair(is_old ? pair_kind::read_old : pair_kind::read, s.by_code, origin_here(code));
 }
 
 }  // namespace
@@ -227,7 +234,7 @@ wide atomic_load(std::uintptr_t address, unsigned size, std::memory_order order,
   begin_operation(address, size, false, false, order, code);
   location& l = location_at(address, size);
   store_record& s = choose_store(l, order);
-  count_read(l, s);
+  count_read(l, s, code);
   note(event_kind::load, l, s, 0, order, code);
   observe(s, is_seq_cst(order));
   acquire_from(s, order);
@@ -238,7 +245,7 @@ wide atomic_load(std::uintptr_t address, unsigned size, std::memory_order order,
 void atomic_store(std::uintptr_t address, unsigned size, wide value, std::memory_order order, const void* code) {
   begin_operation(address, size, true, true, order, code);
   location& l = location_at(address, size);
-  store_record* const s = new_store(cut_to(value, size));
+  store_record* const s = new_store(cut_to(value, size), origin_here(code));
   s->released = message_of_store(order);
   unsigned after = l.count - 1U;
   if (choices.weak_memory && after != 0) {
@@ -282,10 +289,10 @@ wide atomic_rmw(std::uintptr_t address, unsigned size, rmw_op op, wide operand, 
     refuse("arithmetic on an atomic of 128 bits");
   }
   desired = cut_to(desired, size);
-  count_read(l, *from);
+  count_read(l, *from, code);
   note(event_kind::rmw, l, *from, desired, order, code);
   observe(*from, is_seq_cst(order));
-  write_after(l, *from, desired, order);
+  write_after(l, *from, desired, order, code);
   return old;
 }
 
@@ -300,7 +307,7 @@ bool atomic_compare_exchange(std::uintptr_t address, unsigned size, wide& expect
                    return static_cast<std::uint32_t>(choices.spurious.happens(choices.spurious_failures));
                  }) != 0;
   if (from->value == expected && from->is_read_by_rmw && !for_no_reason) from = l.stores[l.count - 1];
-  count_read(l, *from);
+  count_read(l, *from, code);
   if (from->value != expected || for_no_reason) {
     note(event_kind::cas_failure, l, *from, 0, failure, code);
     observe(*from, is_seq_cst(failure));
@@ -313,7 +320,7 @@ bool atomic_compare_exchange(std::uintptr_t address, unsigned size, wide& expect
   desired = cut_to(desired, size);
   note(event_kind::cas_success, l, *from, desired, success, code);
   observe(*from, is_seq_cst(success));
-  write_after(l, *from, desired, success);
+  write_after(l, *from, desired, success, code);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "pairs.hpp"
 #include "shadow.hpp"
 #include "steps.hpp"
 
@@ -25,6 +26,7 @@ struct store_record {
   wide value;
   message* released;
   store_record* next;  ///< of a free one
+  origin by_code;
   std::uint64_t step;  ///< its number in what is shown of a failing run
   std::uint8_t observers;
   bool is_read_by_rmw;  ///< the next one is that of a read-modify-write, and nothing comes between

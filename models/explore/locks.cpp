@@ -27,7 +27,7 @@ void remove(lock_record** at) noexcept {
     if (r->address == address) return *r;
   }
   lock_record* const r = records.take();
-  *r = {address, c.locks, nullptr, nullptr};
+  *r = {address, c.locks, nullptr, nullptr, {}};
   c.locks = r;
   return *r;
 }
@@ -43,6 +43,12 @@ void add(message*& to) {
 
 }  // namespace
 
+void note_call_for(const volatile void* object, const void* code) {
+  origin& last = record_of(const_cast<const void*>(object)).last_call;
+  const origin here = origin_here(code);
+  note_pair(pair_kind::next_call, last, here);
+  last = here;
+}
 void acquire(const void* object) {
   if (!exploring) return;
   self->now.join(record_of(object).by_writers);

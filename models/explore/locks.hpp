@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pairs.hpp"
 #include "shadow.hpp"
 
 namespace runq::model::explore {
@@ -15,8 +16,11 @@ struct lock_record {
   lock_record* next;  ///< in the same cell; or a free one
   message* by_writers;
   message* by_readers;
+  origin last_call;
 };
 
+/// The running thread calls for the object; only for pairs.
+void note_call_for(const volatile void* object, const void* code);
 /// The running thread acquires what others have released by way of the object.
 void acquire(const void* object);
 /// So that writers and readers learn it; the object is released by nobody else at the time.

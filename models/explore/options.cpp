@@ -21,13 +21,17 @@ template <class Number>
 [[nodiscard]] bool read_option(const std::string& name, const std::string& value, exploration_options& to) {
   if (name == "--runs") return read_number(value, to.runs) && to.runs != 0;
   if (name == "--time-limit") return read_number(value, to.time_limit) && to.time_limit > 0;
-  if (name == "--seed") return read_number(value, to.seed);
+  if (name == "--seed") return read_seeds(value, to.before, to.seed);
   if (name == "--jobs") return read_number(value, to.jobs) && to.jobs >= 1 && to.jobs <= 256;
   if (name == "--strategy") {
     const auto found = std::find(strategies.begin(), strategies.end(), value);
     if (found == strategies.end()) return false;
     to.how = static_cast<strategy>(found - strategies.begin());
     return true;
+  }
+  if (name == "--feedback") {
+    to.feedback = value == "on" ? feedback_mode::on : feedback_mode::count;
+    return value == "on" || value == "count";
   }
   if (name == "--max-steps") return read_number(value, to.max_steps) && to.max_steps != 0;
   if (name == "--only") to.only = value;

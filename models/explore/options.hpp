@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "feedback.hpp"
 #include "limits.hpp"
 #include "runtime.hpp"
 #include "tool_results.hpp"
@@ -15,13 +16,15 @@ struct exploration_options {
   std::uint64_t runs = 1000;
   double time_limit = 0;  ///< seconds; 0: none
   std::uint64_t seed = 1;
+  leads before;  ///< seeds that decide before it in each run
   unsigned jobs = 1;
   strategy how = strategy::any;
   std::uint64_t max_steps = usual_max_steps;
   bool weak_memory = true;
   bool timeouts_fail = false;  ///< as in run_choices
-  bool judges = true;          ///< a run that fails ends the exploration; otherwise all exit statuses are counted
-  std::string only;            ///< a regular expression: tests of GoogleTest, each by itself; empty: the whole program
+  feedback_mode feedback = feedback_mode::off;
+  bool judges = true;  ///< a run that fails ends the exploration; otherwise all exit statuses are counted
+  std::string only;    ///< a regular expression: tests of GoogleTest, each by itself; empty: the whole program
   result_files files;
   std::string tiny;           ///< the file for the program for the exact checker; empty: none is written
   double patience = 0;        ///< seconds: waits for so long do not end early; 0: any may

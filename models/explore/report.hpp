@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "pairs.hpp"
 #include "runtime.hpp"
 #include "shadow.hpp"
 #include "steps.hpp"
@@ -44,6 +45,7 @@ struct run_report {
   std::uintptr_t address;  ///< of the memory that a data race is about
   std::uint64_t place;     ///< code: two runs that fail there fail in the same way
   run_counts done;
+  seen_pairs pairs;  ///< if they are noted
   working_set used;
   char text[room];
   char json[room];

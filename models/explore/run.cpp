@@ -35,7 +35,21 @@ std::uint64_t last_change = 0;
 namespace {
 
 program running;
+exploration_options options_of_run;
+leads seeds_before;  ///< that have not decided yet
+std::uint64_t last_seed = 0;
 bool measures = false;
+
+/// The number of the next step that another seed decides.
+void find_next_seed() noexcept { step_of_next_seed = seeds_before.empty() ? 0 : seeds_before.front().until; }
+void begin_seeds(const run_request& request, const exploration_options& options) {
+  options_of_run = options;
+  options_of_run.weak_memory = request.weak_memory && options.weak_memory;
+  last_seed = request.seed;
+  if (request.follows == nullptr) seeds_before = request.before;
+  choose_for_run(seeds_before.empty() ? last_seed : seeds_before.front().seed, options_of_run);
+  find_next_seed();
+}
 
 void run_main() {
   exploring = true;
@@ -80,8 +94,8 @@ void limit_time() {
   report = slot.report;
   telling = request.tells;
   if (request.tells) watched_cell = request.watched / 8 * 8;
-  choose_for_run(request.seed, options);
-  choices.weak_memory = request.weak_memory && options.weak_memory;
+  begin_seeds(request, options);
+  if (request.notes_pairs) note_pairs_into(slot.report->pairs);
   if (request.records != nullptr) record_into(*request.records);
   if (request.follows != nullptr) follow(*request.follows);
   if (request.tells) {
@@ -98,6 +112,13 @@ void limit_time() {
 }
 
 }  // namespace
+
+void take_next_seed() noexcept {
+  const runtime_scope scope;
+  seeds_before.erase(seeds_before.begin());
+  choose_for_run(seeds_before.empty() ? last_seed : seeds_before.front().seed, options_of_run);
+  find_next_seed();
+}
 
 void* shared_memory(std::size_t bytes) {
   static std::uintptr_t next = shared_area;
@@ -125,9 +146,11 @@ void give_back(const run_slot& slot) {
 
 void start_run(run_slot& slot, const run_request& request, const exploration_options& options, const program& p) {
   slot.seed = request.seed;
+  slot.before = request.before;
   slot.report->has_ended = slot.report->is_refused = slot.report->has_rung = slot.report->is_long = false;
   slot.report->done = {};
   slot.report->used = {};
+  slot.report->pairs.count = 0;
   slot.report->text[0] = slot.report->json[0] = slot.report->tiny[0] = '\0';
   static_cast<void>(ftruncate(slot.output, 0) + lseek(slot.output, 0, SEEK_SET));
   running = p;
@@ -162,7 +185,7 @@ run_outcome outcome_of(const run_slot& slot, int status) {
       o.text = fmt::format(
           "the run of seed {} has not ended after {} s of processor time, while its variables still change: take a "
           "smaller test",
-          slot.seed, seconds_per_run);
+          text_of(slot.before, slot.seed), seconds_per_run);
       return o;
     }
     o.what = is_late ? failure::livelock : failure::crash;

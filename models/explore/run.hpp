@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "deviations.hpp"
+#include "feedback.hpp"
 #include "options.hpp"
 #include "report.hpp"
 
@@ -28,6 +29,7 @@ struct run_slot {
   int output = -1;  ///< a file in memory: the program's standard output and error
   pid_t process = 0;
   std::uint64_t seed = 0;
+  leads before;
 };
 [[nodiscard]] run_slot make_slot();
 void give_back(const run_slot& slot);
@@ -53,6 +55,8 @@ struct run_request {
   std::uintptr_t watched = 0;                       ///< memory whose plain accesses are told, too
   recording* records = nullptr;                     ///< where what chance decides is kept, if it is to be
   const std::vector<deviation>* follows = nullptr;  ///< in place of chance
+  leads before;                                     ///< what decides before the seed
+  bool notes_pairs = false;
 };
 /// A run of its own, to its end.
 [[nodiscard]] run_outcome run_once(run_slot& slot, const run_request& request, const exploration_options& options,

@@ -13,6 +13,7 @@
 
 #include "descriptors.hpp"
 #include "deviations.hpp"
+#include "pairs.hpp"
 #include "report.hpp"
 #include "runtime.hpp"
 #include "system_call.hpp"
@@ -23,6 +24,7 @@ std::uint32_t steps_until_decision = ~0U;
 std::uint64_t next_point = 0;
 std::uint64_t alarm_time = 0;
 std::uint64_t step_to_stop_at = 0;
+std::uint64_t step_of_next_seed = 0;
 
 namespace {
 
@@ -54,6 +56,7 @@ std::uint64_t next_victim = std::uint64_t{1} << 61;
 std::uint64_t next_yielded = std::uint64_t{1} << 60;
 std::array<std::uint64_t, most_changes> changes{};
 unsigned changes_left = 0;
+run_counts expected;
 
 [[nodiscard]] bool by_priority() noexcept {
   return choices.how != strategy::walk && choices.how != strategy::bursts && !is_fair &&
@@ -144,6 +147,10 @@ constexpr std::uint32_t steps_alone_followed = 3 * steps_alone;
 
 void grant_steps(const thread& next) noexcept {
   steps_granted = mode == deviation_mode::followed ? steps_to_follow(next) : steps_by_chance();
+  if (counts.steps < step_of_next_seed) {
+    steps_granted =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(steps_granted, step_of_next_seed - counts.steps));
+  }
   steps_after_stop = 0;
   if (counts.steps < step_to_stop_at && step_to_stop_at - counts.steps < steps_granted) {
     const auto before = static_cast<std::uint32_t>(step_to_stop_at - counts.steps);
@@ -287,6 +294,29 @@ void let_time_out() {
   return choose_instead_of(next_in_turn(), choose_by_chance);
 }
 
+/// Points are drawn among those that are expected to come.
+void draw_points() noexcept {
+  changes_left = 0;
+  if (by_priority() && !by_partial_order()) {
+    const std::uint64_t end = choices.how == strategy::points ? expected.changes : expected.steps;
+    const std::uint64_t before = progress();
+    changes_left = choices.schedule.below(most_changes + 1);
+    for (unsigned i = 0; i != changes_left; ++i) {
+      changes[i] = before + 1 + choices.schedule.next() % std::max<std::uint64_t>(end - std::min(end, before), 1);
+    }
+    std::sort(changes.begin(), changes.begin() + changes_left, std::greater<>{});
+  }
+  find_next_point();
+}
+
+void change_seed() noexcept {
+  if (step_of_next_seed == 0 || counts.steps < step_of_next_seed) return;
+  take_next_seed();
+  draw_points();
+  for (std::uint32_t i = 0; i != ready_count; ++i) ready[i]->priority = draw_priority();
+  for (std::uint32_t i = 0; i != blocked_count; ++i) blocked[i]->priority = draw_priority();
+}
+
 void rank_below(std::uint64_t& rank) noexcept { self->priority = --rank; }
 
 void be_fair_after_too_many_steps() {
@@ -295,6 +325,8 @@ void be_fair_after_too_many_steps() {
     is_fair = true;
     fair_since = counts.steps;
     choices.weak_memory = false;
+    notes_pairs = false;
+    step_of_next_seed = 0;
     choices.burst = 32;
     return;
   }
@@ -304,19 +336,12 @@ void be_fair_after_too_many_steps() {
 
 }  // namespace
 
-void begin_schedule(const run_counts& expected) {
-  if (by_priority() && !by_partial_order()) {
-    const std::uint64_t end = choices.how == strategy::points ? expected.changes : expected.steps;
-    changes_left = choices.schedule.below(most_changes + 1);
-    for (unsigned i = 0; i != changes_left; ++i) {
-      changes[i] = 1 + choices.schedule.next() % std::max<std::uint64_t>(end, 1);
-    }
-    std::sort(changes.begin(), changes.begin() + changes_left, std::greater<>{});
-  }
+void begin_schedule(const run_counts& expected_counts) {
+  expected = expected_counts;
   // Those before main() are none of the run's.
   steps_granted = steps_until_decision = 0;
   counts.changes = 0;
-  find_next_point();
+  draw_points();
   add_ready(*self);
   grant_steps(*self);
 }
@@ -333,6 +358,7 @@ void decide(const pending_event& next) {
     return;
   }
   be_fair_after_too_many_steps();
+  change_seed();
   let_time_out();
   self->next = next;
   if (by_partial_order()) {
@@ -364,6 +390,8 @@ void count_steps() {
   steps_granted = steps_until_decision;
 }
 
+std::uint64_t step_now() noexcept { return counts.steps + (steps_granted - steps_until_decision); }
+
 std::uint64_t own_steps() noexcept { return self->steps + (steps_granted - steps_until_decision); }
 
 /// Whom a thread lets run that yields.
@@ -384,6 +412,7 @@ void yield() {
   ++counts.steps;
   ++self->steps;
   be_fair_after_too_many_steps();
+  change_seed();
   let_time_out();
   self->next = {};
   go_on_with(choose_instead_of(next_in_turn(), choose_another));
@@ -483,9 +512,6 @@ void leave() {
 
 void pass_time(std::uint64_t nanoseconds) noexcept { time_added += nanoseconds; }
 
-std::uint64_t clock_now() noexcept {
-  const std::uint64_t steps = counts.steps + (steps_granted - steps_until_decision);
-  return time_added + steps * nanoseconds_per_step;
-}
+std::uint64_t clock_now() noexcept { return time_added + step_now() * nanoseconds_per_step; }
 
 }  // namespace runq::model::explore

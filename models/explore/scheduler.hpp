@@ -20,6 +20,12 @@ void count_steps();
 /// `next`: what the running thread is about to do.
 void decide(const pending_event& next);
 
+/// The number of the step that the running thread makes.
+[[nodiscard]] std::uint64_t step_now() noexcept;
+/// The step from which on the next seed decides, which take_next_seed() takes; 0: none does.
+extern std::uint64_t step_of_next_seed;
+void take_next_seed() noexcept;
+
 /// The step at which the process stops, so that a debugger can be attached; 0: never.
 extern std::uint64_t step_to_stop_at;
 

@@ -54,7 +54,10 @@ std::string reason_of_skip(const std::string& output) {
 
 std::vector<std::string> tests_of(const exploration_options& options, const program& p) {
   run_slot slot = make_slot();
-  static_cast<void>(run_once(slot, {0, {}, false}, options, with_argument(p, "--gtest_list_tests")));
+  run_request listing;
+  listing.seed = 0;
+  listing.weak_memory = false;
+  static_cast<void>(run_once(slot, listing, options, with_argument(p, "--gtest_list_tests")));
   const std::regex wanted = expression(options.only);
   std::vector<std::string> tests;
   std::string suite;

@@ -11,12 +11,15 @@ and is not measured again: so a table that takes hours can be stopped and contin
 The exit status is 1 if the explorer does not find a bug that it is known to find, or finds one where there is none."""
 import argparse
 import collections
+import contextlib
 import glob
+import hashlib
 import json
 import math
 import os
 import re
 import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -42,12 +45,21 @@ WITH_BARRIER = ["park/idle_by_a_light_fence"]
 RIGHT = "no mutant"  # nothing may be found there
 NEVER_FOUND = ["park/doze_without_fence", "parker/put_by_store", "machine_loop/yields_without_a_fence",
                "machine_loop/full_ring_in_silence"]
-TITLES = {"weak": "explored", "strong": "without weak memory", "sanitizer": "ThreadSanitizer"}
+OTHERS = ["PUBLICATION", "EVENTCOUNT", "SEQLOCK", "THREE_LOCKS", "SIX_THREADS", "TRY_LOCK"]
+# In at most so many runs, of the default strategy.
+GOALS = {"queues/work_stealing.cpp -DWRONG": 4, "queues/treiber_stack.cpp -DABA": 28, "others.cpp -DPUBLICATION": 1,
+         "locks/dekker.cpp -DWRONG": 9, "others.cpp -DEVENTCOUNT": 3, "others.cpp -DSEQLOCK": 20, "queues/mpmc_queue.cpp -DWRONG": 1,
+         "publication/double_checked_locking.cpp -DWRONG": 3, "memory/reference_count.cpp -DWRONG": 1,
+         "waiting/lost_wakeup.cpp -DWRONG": 23, "others.cpp -DTHREE_LOCKS": 29, "others.cpp -DSIX_THREADS": 5,
+         "others.cpp -DTRY_LOCK": 19, "memory/hazard_pointer.cpp -DWRONG": 5}
+TITLES = {"weak": "explored", "strong": "without weak memory", "sanitizer": "ThreadSanitizer",
+          "feedback": "with feedback"}
 STRATEGIES = ["walk", "bursts", "pct", "points", "pos"]
 FIRST_TURN = 100  # runs
 NEXT_SEED = 1_000_000  # later than any seed of a row
 NO_END = 20  # seconds of a run under ThreadSanitizer
-NO_ANSWER = 20  # times as many seconds as there are of processor time
+MAX_STEPS = "1000000"  # of a run, and as many more: what does not end is known sooner than by default
+NO_ANSWER = 40  # times as many seconds as there are of processor time
 
 # tests: the words after `--` for each of them.
 Bug = collections.namedtuple("Bug", "name sources flags tests")
@@ -79,10 +91,15 @@ def textbook_bugs(scratch):
         yield Bug(name, [source], list(check.flags), [["-"] * place])
 
 
+def other_bugs():
+    source = os.path.join(here, "others.cpp")
+    return [Bug(f"others.cpp -D{name}", [source], ["-D" + name, "-I" + HEADERS[0]], [[]]) for name in OTHERS]
+
+
 def scheduler_bugs(scratch):
     """Over headers with all mutants; the scheduler's own sources as one."""
     changed = os.path.join(scratch, "mutants")
-    os.mkdir(changed)
+    os.makedirs(changed, exist_ok=True)
     subprocess.run([sys.executable, "-B", os.path.join(root, "models", "verify", "mutant_variants.py"), changed, ":".join(HEADERS),
                     os.path.join(root, "models", "cases"), *MUTANTS], check=True)
     unity = os.path.join(scratch, "scheduler_sources.cpp")
@@ -110,14 +127,15 @@ class Programs:
 
     def sanitized(self, bug):
         return self.make(bug, "sanitized", lambda to: [
-            os.environ.get("CXX", "g++"), "-std=c++20", "-g", "-O1", "-Wno-tsan", "-fsanitize=thread", "-pthread",
-            *([] if bug.sources[0].endswith(".c") else ["-xc++"]), *bug.sources, "-xnone", "-o", to, *bug.flags])
+            os.environ.get("CXX", "g++"), "-g", "-O1", "-fsanitize=thread", "-pthread",
+            *(["-xc", "-std=gnu17"] if bug.sources[0].endswith(".c") else ["-xc++", "-std=c++20", "-Wno-tsan"]), *bug.sources, "-xnone", "-o", to, *bug.flags])
 
     def make(self, bug, kind, command):
         key = (kind, *bug.sources, *bug.flags)
         if key not in self.made:
-            self.made[key] = os.path.join(self.scratch, str(len(self.made)))
-            subprocess.run(command(self.made[key]), check=True)
+            self.made[key] = os.path.join(self.scratch, hashlib.sha256("\n".join(key).encode()).hexdigest()[:16])
+            if not os.path.exists(self.made[key]):
+                subprocess.run(command(self.made[key]), check=True)
         return self.made[key]
 
 
@@ -126,17 +144,28 @@ def seconds_of_children():
     return used.ru_utime + used.ru_stime
 
 
+def has_ended(command, seconds):
+    """False: it was ended, and all that it had started."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return False
+    return True
+
+
 def explore(options, program, bug, column, seed):
     words = ["--memory", "strong" if column == "strong" else "weak", "--strategy", column if column in STRATEGIES else "any"]
+    if column == "feedback":
+        words += ["--feedback", "on"]
     begin, runs, turn, turns, seconds = seconds_of_children(), 0, FIRST_TURN, 0, 0.0
     while True:
         for test in bug.tests:
             with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
-                try:
-                    subprocess.run([options.tool, "--program", program, "--runs", str(turn), "--make-smaller", "no", "--seed", str(seed),
-                                    "--time-limit", f"{options.seconds - seconds + 1:.2f}", *words, "--json", file.name, "--", *test],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=NO_ANSWER * options.seconds)
-                except subprocess.TimeoutExpired:
+                if not has_ended([options.tool, "--program", program, "--runs", str(turn), "--make-smaller", "no", "--seed", str(seed),
+                                  "--max-steps", MAX_STEPS, "--time-limit", f"{options.seconds - seconds + 1:.2f}", *words,
+                                  "--json", file.name, "--", *test], NO_ANSWER * options.seconds):
                     return Result("no answer", runs, seconds_of_children() - begin)
                 result = json.load(file)
             runs += result["runs"]
@@ -203,6 +232,19 @@ def cells(results):
     return [how, f"{runs:,.0f}", f"{seconds:.2f}"]
 
 
+def compare_with_goals(measured, bugs, options):
+    """The 14 bugs that the first prototype of the explorer knew, each with the runs that it needed."""
+    missed = []
+    print("| bug | runs at most | runs | found |\n|---|---|---|---|")
+    for bug in bugs:
+        results = [measured.of(bug, "weak", options.seed + k * NEXT_SEED) for k in range(options.seeds)]
+        runs = statistics.median(r.runs if r.failure else math.inf for r in results)
+        print(f"| {bug.name} | {GOALS[bug.name]} | {runs:g} | {sum(bool(r.failure) for r in results)} of {len(results)} |", flush=True)
+        missed += [bug.name] * (runs > GOALS[bug.name])
+    print(f"\n{len(bugs) - len(missed)} of {len(bugs)} in at most as many runs" + "".join("\nin more: " + name for name in missed))
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
@@ -212,16 +254,22 @@ def main():
     parser.add_argument("--seeds", type=int, default=1, help="so many times, with seeds of their own")
     parser.add_argument("--only", default=".", help="a regular expression: bugs")
     parser.add_argument("--columns", default="weak strong sanitizer", help="which of these; and a strategy's name: that one alone")
+    parser.add_argument("--keep", metavar="FOLDER", help="the compiled programs, which are not compiled again if they are there")
     parser.add_argument("--results", help="a file: what was measured before, and will be now")
+    parser.add_argument("--goals", action="store_true", help="only the bugs that have a number of runs to be found in: are they?")
     options = parser.parse_args()
     if options.turns and options.results:
         parser.error("--results keeps what a limit of time has ended, not what --turns has")
     columns, found, wrong = options.columns.split(), collections.Counter(), []
-    print("| bug |" + "".join(f" {TITLES.get(name, f'`{name}`')} | runs | seconds |" for name in columns))
-    print("|---" * (1 + 3 * len(columns)) + "|")
-    with tempfile.TemporaryDirectory() as scratch:
+    if not options.goals:
+        print("| bug |" + "".join(f" {TITLES.get(name, f'`{name}`')} | runs | seconds |" for name in columns))
+        print("|---" * (1 + 3 * len(columns)) + "|")
+    with contextlib.nullcontext(options.keep) if options.keep else tempfile.TemporaryDirectory() as scratch:
         measured = Measured(options, Programs(options, scratch))
-        bugs = [bug for bug in [*textbook_bugs(scratch), *scheduler_bugs(scratch)] if re.search(options.only, bug.name)]
+        bugs = [bug for bug in [*textbook_bugs(scratch), *other_bugs(), *([] if options.goals else scheduler_bugs(scratch))]
+                if re.search(options.only, bug.name) and (not options.goals or bug.name in GOALS)]
+        if options.goals:
+            return compare_with_goals(measured, bugs, options)
         for bug in bugs:
             row = [bug.name]
             for name in columns:

@@ -3,7 +3,8 @@
 """Breaks the explorer's runtime, one line at a time: each time a test must fail.
 
 A mutant is a source, what is replaced there (which must be found once), by what, and the test that must notice: shapes of
-litmus_test.py, a program of twins_test.py or one of its variants, failures_test.py, only_test.py, or power_test.py."""
+litmus_test.py, a program of twins_test.py or one of its variants, failures_test.py, only_test.py, power_test.py, or
+feedback_test.cpp."""
 import argparse
 import os
 import re
@@ -102,6 +103,29 @@ MUTANTS = {
                                   "    long woken = 0;\n    access<4>(reinterpret_cast<std::uintptr_t>(word), is_atomic, code);\n",
                                   "twins", "after_release.cpp -DAFTER=2"),
     "processors_are_not_handed_on": ("threads.cpp", "  t.processors = self->processors;\n", "", "twins", "threads.cpp"),
+    "each_run_begins_by_itself": ("feedback.cpp", "if (random.below(2) == 0) return {};", "return {};", "feedback", ""),
+    "no_run_begins_by_itself": ("feedback.cpp", "if (random.below(2) == 0) return {};", "", "feedback", ""),
+    "often_shown_is_as_likely": ("feedback.cpp", "return (std::uint64_t{1} << 32) / runs;", "return 1 + 0 * runs;", "feedback", ""),
+    "the_first_run_is_kept": ("feedback.cpp", "random.next() % known.runs == 0", "known.runs == 1", "feedback", ""),
+    "the_last_run_is_kept": ("feedback.cpp", "if (random.next() % known.runs == 0) known", "known", "feedback", ""),
+    "it_begins_until_before_the_pair": ("feedback.cpp", "p.step + 1", "p.step", "feedback", ""),
+    "later_seeds_decide_in_a_beginning": ("feedback.cpp", "if (l.until >= until) {", "if (false) {", "feedback", ""),
+    "a_run_knows_too_much": ("feedback.cpp", "learned_ + feedback_lag <= run", "learned_ <= run", "feedback", ""),
+    "runs_are_learned_from_as_they_end": ("feedback.cpp", "noted_.empty() || noted_.begin()->first != learned_", "noted_.empty()",
+                                          "feedback", ""),
+    "steps_of_seeds_go_back": ("feedback.cpp", "    if (until <= (before.empty() ? 0 : before.back().until)) return false;\n", "",
+                               "feedback", ""),
+    "the_seed_stays": ("scheduler.cpp", "if (step_of_next_seed == 0 || counts.steps < step_of_next_seed) return;", "return;", "power", "feedback"),
+    "the_next_seed_comes_late": ("scheduler.cpp", "  if (counts.steps < step_of_next_seed) {", "  if (false) {", "power", "feedback"),
+    "the_next_seed_keeps_priorities": ("scheduler.cpp", "ready[i]->priority = draw_priority();\n  for", ";\n  for", "power", "feedback"),
+    "who_was_there_is_no_matter": ("pairs.cpp", "before.thread == after.thread", "true", "power", "feedback"),
+    "what_was_there_is_no_matter": ("pairs.cpp", "std::uint64_t{before.code} << 32 | ", "", "power", "feedback"),
+    "who_comes_is_no_matter": ("pairs.cpp", " << 32 | after.code", " << 32", "power", "feedback"),
+    "kinds_of_pairs_are_one": ("pairs.cpp", "static_cast<std::uint64_t>(kind) << 1 | ", "", "power", "feedback"),
+    "old_values_are_as_new": ("locations.cpp", "is_old ? pair_kind::read_old : pair_kind::read", "pair_kind::read", "power", "feedback"),
+    "stores_show_no_pairs": ("locations.cpp", "    note_pair(pair_kind::next_store, l.stores[after]->by_code, s->by_code);\n", "", "power", "feedback"),
+    "calls_show_no_pairs": ("interpose_locks.cpp", "  if (notes_pairs) note_call_for(object, code);\n", "", "power", "feedback"),
+    "calls_leave_nothing": ("locks.cpp", "  last = here;\n", "", "power", "feedback"),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 
@@ -143,12 +167,20 @@ def texts_that_fit_no_more():
     return found
 
 
+def feedback_test(source, into):
+    """The unit test of the pool with the changed source: whether it fails."""
+    program = os.path.join(into, "feedback_test")
+    subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-DFMT_HEADER_ONLY", "-I", os.path.join(here, ".."),
+                    os.path.join(here, "feedback_test.cpp"), source, "-lgtest", "-lgtest_main", "-o", program], check=True)
+    return subprocess.run([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode
+
+
 def test_command(tool, kind, what, runs):
     if kind == "litmus":
         return [sys.executable, os.path.join(here, "litmus_test.py"), "--tool", tool, "--runs", runs, "--only", what,
                 os.path.join(here, "litmus.cpp")]
     if kind == "power":
-        return [sys.executable, os.path.join(here, "power_test.py"), "--tool", tool]
+        return [sys.executable, os.path.join(here, "power_test.py"), "--tool", tool, *(["--only", what] if what else [])]
     if kind == "failures":
         return [sys.executable, os.path.join(here, "failures_test.py"), "--tool", tool, "--short"]
     if kind == "only":
@@ -157,6 +189,17 @@ def test_command(tool, kind, what, runs):
     variant = ["--variant=" + " ".join(flags)] if flags else []
     return [sys.executable, os.path.join(here, "twins_test.py"), "--tool", tool, "--replays", "0", "--runs", runs, *variant,
             os.path.join(here, "programs", program)]
+
+
+def status_of_test(options, source, text, kind, what, folder):
+    if kind == "feedback":
+        changed = os.path.join(folder, source)
+        with open(changed, "w") as file:
+            file.write(text)
+        return feedback_test(changed, folder)
+    tool = build(options, source, text, folder)
+    return subprocess.run(test_command(tool, kind, what, options.runs), text=True, capture_output=True,
+                          env={**os.environ, "CXX": kept_compiler.name()}).returncode
 
 
 def main():
@@ -181,11 +224,9 @@ def main():
         # Files that it includes by relative names.
         changed = text.replace(before, after).replace('"../compiled/', f'"{os.path.join(here, "..", "..", "compiled")}/')
         with tempfile.TemporaryDirectory() as folder:
-            tool = build(options, source, changed, folder)
-            done = subprocess.run(test_command(tool, kind, what, options.runs), text=True, capture_output=True,
-                                  env={**os.environ, "CXX": kept_compiler.name()})
-        print(f"{'survives' if done.returncode == 0 else 'killed'} {name}: {what}", flush=True)
-        if done.returncode == 0:
+            status = status_of_test(options, source, changed, kind, what, folder)
+        print(f"{'survives' if status == 0 else 'killed'} {name}: {what}", flush=True)
+        if status == 0:
             survivors.append(f"{name} survives")
     kept_compiler.tear_down()
     print("\n".join(survivors) if survivors else f"{len(chosen)} mutants, all killed")

@@ -16,6 +16,7 @@ import tempfile
 here = os.path.dirname(os.path.realpath(__file__))
 RUNS = "50"
 SAMPLES = 10000
+FEW = "700"  # by chance none of 40,000 runs fails
 # In litmus.cpp, by name: what main() and the other thread do from the other one's creation on, or its start: the variable that an
 # event reads, or writes (with a "!").
 ORDERS = {"store behind others": [["start", "x"], ["start", *["x", "own!"] * 4, "x!"]],
@@ -67,10 +68,66 @@ def orders_are_as_likely(tool):
                 yield f"{shape}: statuses come {seen}, not {wanted}"
 
 
+def count_of_pairs(tool, program, words, result):
+    subprocess.run([tool, "--program", program, "--runs", "300", "--feedback", "count", "--json", result, "--", *words], check=True,
+                   stdout=subprocess.DEVNULL)
+    with open(result) as file:
+        return json.load(file)["pairs"]
+
+
+def feedback(tool):
+    """Two rare steps, one after the other: runs that begin as those that have made the first find the second."""
+    wrong, common = [], ["--memory", "strong", "--max-steps", "100000"]
+
+    def explore(program, *words):
+        done = subprocess.run([tool, "--program", program, *common, *words, "--json", result], text=True, capture_output=True)
+        with open(result) as file:
+            return done.returncode, done.stdout + done.stderr, json.load(file)
+
+    def expect(what, fits, text):
+        if not fits:
+            wrong.append(f"{what}:\n{text}")
+
+    with tempfile.TemporaryDirectory() as scratch:
+        result = os.path.join(scratch, "result.json")
+        programs = {}
+        for name, flag, source in (("WRONG", "WRONG", "programs/two_rare_steps"), ("RIGHT", "RIGHT", "programs/two_rare_steps"),
+                                   ("window", "WRONG", "programs/rare_window"), ("pairs", "RIGHT", "pairs")):
+            programs[name] = os.path.join(scratch, name)
+            subprocess.run([tool, "--compile-only", programs[name], "--flag", "-D" + flag, os.path.join(here, source + ".cpp")], check=True)
+        status, text, counted = explore(programs["WRONG"], "--feedback", "count", "--runs", FEW)
+        expect("chance does not find it", status == 0 and f"feedback: {counted['pairs']} pairs" in text
+               and "; 0 runs began as earlier ones" in text, text)
+        found = [explore(programs["WRONG"], "--feedback", "on", "--runs", FEW, "--jobs", jobs) for jobs in ("1", "2", "5")]
+        for status, text, as_json in found:
+            expect("feedback finds it, with any number of runs at a time", status == 1 and "@" in as_json.get("seeds", "") and
+                   "not repeated" not in text and as_json["seeds"] == found[0][2]["seeds"], text)
+        seeds = found[0][2].get("seeds", "1")
+        status, text, again = explore(programs["WRONG"], "--seed", seeds, "--runs", "1")
+        expect("its seeds repeat it", status == 1 and again["seeds"] == seeds and again["message"] == found[0][2]["message"], text)
+        status, text, right = explore(programs["RIGHT"], "--feedback", "on", "--runs", "200")
+        expect("the right twin", status == 0 and not "; 0 runs began" in text and right["pairs"] > 10, text)
+        status, text, _ = explore(programs["RIGHT"], "--seed", seeds, "--runs", "3")
+        expect("several runs begin alike", status == 0 and f"seeds 0 and {seeds} to " in text, text)
+        status, text, _ = explore(programs["window"], "--strategy", "pct", "--feedback", "on", "--runs", "200")
+        expect("a run that begins until behind the load that has shown a pair is just before the store", status == 1, text)
+        # Reads that see what there was, the newest or an old store, of the same thread or another one; orders of stores and of calls.
+        shown = [count_of_pairs(tool, programs["pairs"], ["-"] * count, result) for count in range(5)]
+        expect("the pairs of each way", shown == [2, 3, 4, 3, 3], shown)
+        wrong_seed = subprocess.run([tool, "--program", programs["RIGHT"], "--seed", "17@0,5"], text=True, capture_output=True)
+        expect("no seeds", wrong_seed.returncode == 2 and "--seed does not take 17@0,5" in wrong_seed.stderr, wrong_seed.stderr)
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
+    parser.add_argument("--only", choices=["feedback"])
     options = parser.parse_args()
+    if options.only:
+        wrong = feedback(options.tool)
+        print("\n".join(wrong))
+        return 1 if wrong else 0
     wrong, strong = list(orders_are_as_likely(options.tool)), ("--memory", "strong")
 
     def expect(expected, program, flags, *words):
@@ -94,6 +151,7 @@ def main():
     expect(late, "patient.cpp", "-DLIMIT=1 -DSECONDS=3600", "--patience", "7200")
     expect("none fails", "patient.cpp", "-DLIMIT=1 -DSECONDS=3600", "--patience", "60")
     expect(late, "patient.cpp", "-DLIMIT=1 -DSECONDS=30", "--patience", "60")
+    wrong += feedback(options.tool)
     print("\n".join(wrong) if wrong else "the strategies find what they are for")
     return 1 if wrong else 0
 
