@@ -136,8 +136,16 @@ struct operations {
   static void fence(std::memory_order order) noexcept {
     if (order == std::memory_order::seq_cst) world::here().fence();
   }
-  static void light_fence(std::memory_order order) noexcept { fence(order); }
-  static void heavy_fence(std::memory_order order) noexcept { fence(order); }
+  static void light_fence(std::memory_order order) noexcept {
+    if (!world::here().fences_are_asymmetric()) fence(order);
+  }
+  static void heavy_fence(std::memory_order order) noexcept {
+    if (world::here().fences_are_asymmetric()) {
+      world::here().heavy_fence();
+    } else {
+      fence(order);
+    }
+  }
   [[nodiscard]] static void* allocate(std::size_t bytes) noexcept { return world::here().allocate(bytes, "arrays"); }
   static void deallocate(void*) noexcept {}
   static void pause() noexcept { world::here().pause(); }

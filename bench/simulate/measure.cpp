@@ -11,19 +11,22 @@
 #include <sstream>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include <sched.h>
 
 #include "runq/atomics.hpp"
 #include "runq/detail/futex.hpp"
+#include "runq/detail/policy.hpp"
 
 namespace runq::simulate {
 namespace {
 
 // The figures of a machine, in the order in which they are written.
 constexpr std::array figures{&costs::same_group, &costs::same_socket, &costs::other_socket, &costs::hit,
-                             &costs::rmw,        &costs::fence,       &costs::pause,        &costs::wake_call,
-                             &costs::sleep_call, &costs::wake_up,     &costs::yield_call};
+                             &costs::rmw,        &costs::fence,       &costs::heavy_fence,  &costs::interrupt,
+                             &costs::pause,      &costs::wake_call,   &costs::sleep_call,   &costs::wake_up,
+                             &costs::yield_call};
 
 using clock = std::chrono::steady_clock;
 
@@ -110,6 +113,48 @@ sleeping_pair sleep_and_wake() {
   return least;
 }
 
+struct barrier_costs {
+  double call = std::numeric_limits<double>::max();
+  double interrupt = std::numeric_limits<double>::max();
+};
+
+// One thread counts, first alone and then while the other one makes heavy fences: what it counts less, it has lost.
+barrier_costs heavy_fences() {
+  constexpr int trials = 200;
+  constexpr int calls = 50;
+  barrier_costs least;
+  if (!detail::scheduler_fences::available()) return {0, 0};
+  std::atomic<std::uint64_t> counted{0};
+  std::atomic<bool> over{false};
+  std::thread counts([&] {
+    for (std::uint64_t n = 0; !over.load(std::memory_order::relaxed); ++n) counted.store(n, std::memory_order::relaxed);
+  });
+  const auto rate_beside = [&counted](auto&& what) {
+    const std::uint64_t before = counted.load();
+    const auto begin = clock::now();
+    what();
+    const std::chrono::duration<double, std::nano> took = clock::now() - begin;
+    return std::pair{static_cast<double>(counted.load() - before) / took.count(), took.count()};
+  };
+  double alone = 0;
+  for (int i = 0; i != trials; ++i) {
+    alone = std::max(alone, rate_beside([] {
+                              const auto end = clock::now() + std::chrono::microseconds(100);
+                              while (clock::now() < end) {
+                              }
+                            }).first);
+    const auto [rate, took] = rate_beside([] {
+      for (int k = 0; k != calls; ++k) detail::policy::heavy_fence(std::memory_order::seq_cst);
+    });
+    if (took / calls >= least.call) continue;
+    least.call = took / calls;
+    least.interrupt = std::max(0.0, (1 - rate / alone) * least.call);
+  }
+  over.store(true);
+  counts.join();
+  return least;
+}
+
 }  // namespace
 
 costs measure() {
@@ -120,6 +165,9 @@ costs measure() {
   std::atomic<std::uint64_t> own{0};
   c.rmw = ns(fastest(often, [&own] { own.fetch_add(1, std::memory_order::relaxed); }));
   c.fence = ns(fastest(often, [] { std_atomics::fence(std::memory_order::seq_cst); }));
+  const barrier_costs barrier = heavy_fences();
+  c.heavy_fence = ns(barrier.call);
+  c.interrupt = ns(barrier.interrupt);
   c.pause = ns(fastest(often, [] { std_atomics::pause(); }));
   c.yield_call = ns(fastest(often / 10, [] { sched_yield(); }));
   c.same_group = c.same_socket = c.other_socket = ns(transfer());

@@ -56,11 +56,13 @@ class virtual_place {
     return world::here().allocate(bytes, what, every);
   }
 
-  /// Runs `loop(i)` on each of `n` processors until `runs` tasks are done.
+  /// Runs `loop(i)` on each of `n` processors until `runs` tasks are done. Each begins so long after the one before.
   template <class Loop>
-  void run(unsigned n, std::uint64_t runs, Loop&& loop) {
+  void run(unsigned n, std::uint64_t runs, Loop&& loop, picoseconds apart = 0) {
     expected_ = runs;
-    for (unsigned i = 0; i != n; ++i) world::here().start(i, [&loop, i] { loop(i); });
+    for (unsigned i = 0; i != n; ++i)
+      world::here().start(
+          i, [&loop, i] { loop(i); }, i * apart);
     world::here().run();
   }
 

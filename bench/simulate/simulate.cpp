@@ -11,6 +11,8 @@
 //     what operations cost on this machine, as JSON
 // simulate machines
 //     the simulated machines, as JSON
+// simulate costs MACHINE
+//     what operations cost on that machine, as `measure` prints it
 //
 // MACHINE is the name of a published machine, or `here:` and the costs that `measure` has printed, with commas.
 #include <algorithm>
@@ -25,50 +27,18 @@
 
 #include "measure.hpp"
 #include "places.hpp"
+#include "report.hpp"
 #include "small_scheduler.hpp"
 #include "workloads.hpp"
 
 namespace runq::simulate {
 namespace {
 
-constexpr std::size_t most_places = 24;
-
 [[nodiscard]] workload workload_named(std::string_view name) {
   for (const description& w : workloads) {
     if (w.name == name) return w.what;
   }
   throw std::invalid_argument("there is no such workload");
-}
-
-[[nodiscard]] costs machine_named(std::string_view name) {
-  for (const costs& c : published) {
-    if (c.name == name) return c;
-  }
-  if (name.starts_with("here:")) return costs_from(std::string(name.substr(5)));
-  throw std::invalid_argument("there is no such machine");
-}
-
-void print(const world& w, std::uint64_t pieces, unsigned n) {
-  const double seconds = static_cast<double>(w.end()) * 1e-12;
-  std::printf("{\"pieces\": %llu, \"seconds\": %.9f, \"per_second\": %.0f, \"operations\": %llu,\n \"shares\": {",
-              static_cast<unsigned long long>(pieces), seconds, static_cast<double>(pieces) / seconds,
-              static_cast<unsigned long long>(w.operations()));
-  const auto shares = w.shares();
-  for (std::size_t i = 0; i != shares.size(); ++i) {
-    std::printf("%s\"%s\": %.6f", i == 0 ? "" : ", ", spent_names[i].data(), shares[i]);
-  }
-  std::printf("},\n \"places\": [");
-  const std::vector<world::place> places = w.places();
-  const double all = static_cast<double>(w.end()) * n;
-  for (std::size_t i = 0; i != std::min(places.size(), most_places); ++i) {
-    const world::place& p = places[i];
-    std::printf(
-        "%s\n  {\"object\": \"%s\", \"offset\": %zu, \"file\": \"%s\", \"line\": %d, \"waited\": %.6f, "
-        "\"queued\": %.6f, \"times\": %llu}",
-        i == 0 ? "" : ",", p.object.c_str(), p.offset, p.where.file, p.where.line, static_cast<double>(p.waited) / all,
-        static_cast<double>(p.queued) / all, static_cast<unsigned long long>(p.times));
-  }
-  std::printf("]}\n");
 }
 
 int run(const costs& machine, workload what, unsigned n, std::uint32_t pieces, double length, unsigned per_shard) {
@@ -110,12 +80,6 @@ int print_machines() {
   return 0;
 }
 
-[[nodiscard]] unsigned number(const char* text, unsigned least, unsigned most) {
-  const unsigned long n = std::strtoul(text, nullptr, 10);
-  if (n < least || n > most) throw std::invalid_argument(std::string("out of range: ") + text);
-  return static_cast<unsigned>(n);
-}
-
 int command(const std::vector<const char*>& words) {
   constexpr unsigned fewest_pieces = 32;
   constexpr unsigned most_pieces = 1'000'000;
@@ -137,6 +101,10 @@ int command(const std::vector<const char*>& words) {
     return 0;
   }
   if (what == "machines" && words.size() == 1) return print_machines();
+  if (what == "costs" && words.size() == 2) {
+    std::printf("%s\n", text_of(machine_named(words[1])).c_str());
+    return 0;
+  }
   throw std::invalid_argument("see the comment at the top of bench/simulate/simulate.cpp");
 }
 

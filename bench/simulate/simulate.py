@@ -231,6 +231,11 @@ def smoke(build):
             run = json.loads(first)
             if abs(sum(run["shares"].values()) - 1) > 1e-3:
                 raise Failure(f"{machine} {workload}: the shares do not sum up to 1")
+    for row, n in {"fib": 15, "tree": 1000, "forks": 1000, "yield": 5, "spawn": 1000}.items():
+        words = [build / "calibrate", "xeon16", row, "4", str(n), "40", "1000"]
+        first, second = (subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout for _ in range(2))
+        if first != second:
+            raise Failure(f"calibrate {row} does not repeat")
     for workload in WORKLOADS:
         execute(build, "real", workload, 2, 64, LENGTH, 2)
     print(f"{len(WORKLOADS)} workloads passed")

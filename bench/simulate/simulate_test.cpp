@@ -33,6 +33,8 @@ constexpr costs toy{.name = "toy",
                     .hit = ns(1),
                     .rmw = ns(5),
                     .fence = ns(7),
+                    .heavy_fence = ns(3000),
+                    .interrupt = ns(400),
                     .pause = ns(20),
                     .wake_call = ns(500),
                     .sleep_call = ns(300),
@@ -112,6 +114,103 @@ TEST(simulate, a_store_costs_its_line_only_when_a_fence_waits_for_it) {
   });
   EXPECT_EQ(store, ns(1));
   EXPECT_EQ(fence, ns(10 - 1 + 7));
+}
+
+TEST(simulate, stores_ask_for_their_lines_at_once_and_leave_in_order) {
+  world w(toy, 4);
+  counter_line far;
+  counter_line near;
+  picoseconds fence = 0;
+  ends_of(4, [&](unsigned i) {
+    w.work(ns(10'000) * (i + 1));
+    if (i == 0) near.n.store(1, std::memory_order::release);
+    if (i == 2) far.n.store(1, std::memory_order::release);
+    if (i != 1) return;
+    w.work(ns(100'000));
+    const picoseconds begin = w.now();
+    far.n.store(2, std::memory_order::release);
+    near.n.store(2, std::memory_order::release);
+    EXPECT_EQ(far.n.peek(), 1U) << "it is visible before its line has come";
+    operations::fence(std::memory_order::seq_cst);
+    fence = w.now() - begin;
+  });
+  EXPECT_EQ(fence, ns(100 + 7)) << "the second line came while the first was on its way";
+  EXPECT_EQ(near.n.peek(), 2U);
+}
+
+TEST(simulate, a_heavy_fence_interrupts_those_that_run) {
+  world w(toy, 3);
+  counter_line line;
+  std::vector<picoseconds> took(3);
+  ends_of(3, [&](unsigned i) {
+    if (i == 2) return;  // does not run any more
+    const picoseconds begin = w.now();
+    if (i == 0) {
+      operations::heavy_fence(std::memory_order::seq_cst);
+    } else {
+      operations::light_fence(std::memory_order::seq_cst);
+      w.work(ns(10'000));
+      (void)line.n.load(std::memory_order::relaxed);
+    }
+    took[i] = w.now() - begin;
+  });
+  EXPECT_EQ(took[0], ns(3000));
+  EXPECT_EQ(took[1], ns(10'000 + 400 + 1)) << "the light fence costs nothing";
+}
+
+// Dekker's handshake: at least one of the two sees the other's store, whenever the heavy side comes. The light side's
+// store has its line, but waits in the buffer for another one, which comes from the other socket.
+TEST(simulate, a_heavy_fence_sees_the_stores_of_all_or_they_see_its_own) {
+  costs quick = toy;
+  quick.heavy_fence = ns(20);
+  for (double later = 0; later < 900; later += 7) {
+    world w(quick, 8);
+    counter_line of_heavy;
+    counter_line of_light;
+    counter_line far;
+    bool heavy_saw = false;
+    bool light_saw = false;
+    ends_of(8, [&](unsigned i) {
+      if (i == 4) far.n.store(1, std::memory_order::release);
+      if (i == 0) {
+        of_light.n.store(0, std::memory_order::release);
+        (void)of_heavy.n.load(std::memory_order::relaxed);
+        w.work(ns(10'000));
+        far.n.store(2, std::memory_order::release);
+        of_light.n.store(1, std::memory_order::release);
+        operations::light_fence(std::memory_order::seq_cst);
+        light_saw = of_heavy.n.load(std::memory_order::relaxed) != 0;
+      } else if (i == 1) {
+        w.work(ns(9'800 + later));
+        of_heavy.n.store(1, std::memory_order::release);
+        operations::heavy_fence(std::memory_order::seq_cst);
+        heavy_saw = of_light.n.load(std::memory_order::relaxed) != 0;
+      }
+    });
+    EXPECT_TRUE(heavy_saw || light_saw) << later;
+  }
+}
+
+TEST(simulate, on_more_processors_than_the_scheduler_allows_both_fences_are_whole) {
+  world w(toy, 17);
+  std::vector<picoseconds> took(17);
+  ends_of(17, [&](unsigned i) {
+    const picoseconds begin = w.now();
+    if (i == 0) operations::heavy_fence(std::memory_order::seq_cst);
+    if (i == 1) operations::light_fence(std::memory_order::seq_cst);
+    took[i] = w.now() - begin;
+  });
+  EXPECT_EQ(took[0], ns(7));
+  EXPECT_EQ(took[1], ns(7));
+}
+
+TEST(simulate, a_processor_may_begin_later) {
+  world w(toy, 1);
+  picoseconds began = 0;
+  w.start(
+      0, [&] { began = w.now(); }, ns(250));
+  w.run();
+  EXPECT_EQ(began, ns(250));
 }
 
 TEST(simulate, a_counter_that_all_want_saturates_at_one_operation_per_transfer) {

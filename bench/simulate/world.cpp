@@ -7,6 +7,7 @@
 #include <limits>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 namespace runq::simulate {
 namespace {
@@ -89,8 +90,9 @@ std::size_t world::place_of(const cache_line_state& line, site where) {
 
 // ---- turns ----
 
-void world::start(unsigned i, std::function<void()> body) {
+void world::start(unsigned i, std::function<void()> body, picoseconds from) {
   processor& p = processors_.at(i);
+  p.clock = p.uses[at(spent::asleep)] = from;
   p.body = std::move(body);
   p.stack.prepare(&enter, nullptr);
   p.is = processor::condition::ready;
@@ -128,6 +130,7 @@ void world::run() {
 void world::take_turn() {
   if (stopped_) abandon();
   ++operations_;
+  if (me().interrupted != 0) spend(spent::calls, std::exchange(me().interrupted, 0));
   if (!turns_.empty() && turns_.front() < std::pair{me().clock, self_}) {
     make_ready(self_);
     me().stack.suspend();
@@ -329,8 +332,8 @@ bool world::load(const void* where, site called, std::uint64_t& value) {
   return false;
 }
 
-// A store waits in the store buffer for its line, and only a fence or a read-modify-write waits for it. Stores leave
-// the buffer in order.
+// A store waits in the store buffer for its line, and only a fence or a read-modify-write waits for it. It asks for its
+// line at once, also behind others, but stores leave the buffer in order.
 void world::store(void* where, site called, const void* value, std::size_t size) {
   if (self_ < 0) {
     std::memcpy(where, value, size);
@@ -345,11 +348,13 @@ void world::store(void* where, site called, const void* value, std::size_t size)
   } else {
     const bool takes_line = !free && !(travels(line) && line.asked_last == self_ && line.to_write);
     if (takes_line) {
-      const picoseconds earliest = std::max(p.clock, p.stores_done);
-      const picoseconds begin = std::max(earliest, line.free_at);
-      p.last_store = place_of(line, called);
-      p.store_queued = begin - earliest;
-      p.stores_done = begin + from_farthest(line);
+      const picoseconds begin = std::max(p.clock, line.free_at);
+      const picoseconds end = begin + from_farthest(line);
+      if (end > p.stores_done) {
+        p.last_store = place_of(line, called);
+        p.store_queued = begin - p.clock;
+        p.stores_done = end;
+      }
       line.free_at = p.stores_done;
       line.asked_last = self_;
       line.to_write = true;
@@ -410,6 +415,21 @@ void world::fence() {
   if (self_ < 0) return;
   drain_stores();
   spend(spent::own_lines, machine_.fence);
+}
+
+// Another processor's store that is in its buffer now is visible at the end, and all that it loads later, it loads
+// after the caller's stores.
+void world::heavy_fence() {
+  if (self_ < 0) return;
+  drain_stores();
+  take_turn();
+  picoseconds end = me().clock + machine_.heavy_fence;
+  for (processor& other : processors_) {
+    end = std::max(end, other.stores_done);
+    if (&other != &me() && other.is == processor::condition::ready) other.interrupted += machine_.interrupt;
+  }
+  spend(spent::calls, end - me().clock);
+  take_turn();
 }
 
 // ---- the report ----

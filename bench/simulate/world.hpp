@@ -20,6 +20,7 @@
 
 #include "costs.hpp"
 #include "exact_fiber.hpp"
+#include "runq/detail/policy.hpp"
 
 namespace runq::simulate {
 
@@ -47,6 +48,7 @@ class world {
  public:
   static constexpr unsigned most_processors = 256;
   static constexpr std::size_t line_bytes = 64;
+  static constexpr std::size_t most_with_heavy_fences = detail::scheduler_fences::most_cpus;
 
   world(const costs& machine, unsigned processors);
   world(const world&) = delete;
@@ -61,8 +63,8 @@ class world {
   /// For the report: the memory from `begin` on, at the boundary of a line, belongs to `what`; `every` bytes are an
   /// object, of which the report says the offset. Several objects may have one name.
   void name(const void* begin, std::size_t bytes, std::string_view what, std::size_t every);
-  /// Processor `i` will run `body`, from time 0 on.
-  void start(unsigned i, std::function<void()> body);
+  /// Processor `i` will run `body`, from that time on.
+  void start(unsigned i, std::function<void()> body, picoseconds from = 0);
   /// Runs all processors until stop(), or until none can go on.
   void run();
 
@@ -75,6 +77,10 @@ class world {
   /// After this the caller reads and writes the value, before any other operation.
   void read_modify_write(const void* at, site where);
   void fence();
+  /// Whether the shipped scheduler has light and heavy fences on so many processors, instead of fences on both sides.
+  [[nodiscard]] bool fences_are_asymmetric() const noexcept { return processors_.size() <= most_with_heavy_fences; }
+  /// As membarrier(2): the stores of all processors are visible afterwards, and all that run are interrupted.
+  void heavy_fence();
   /// Waits for a moment; if `for_lock`, for the lock that it has looked at last.
   void pause(bool for_lock = false);
   void yield_call();
@@ -147,7 +153,8 @@ class world {
     const void* last_at = nullptr;      // of the last operation
     site last_site;
     enum class condition : unsigned char { absent, ready, falling_asleep, sleeping, ended } is = condition::absent;
-    bool woken = false;  // while it fell asleep
+    bool woken = false;           // while it fell asleep
+    picoseconds interrupted = 0;  // by others, since its last operation
     std::array<picoseconds, static_cast<std::size_t>(spent::count)> uses{};
   };
   struct object {

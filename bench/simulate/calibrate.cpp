@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Rows of the scheduler benchmark on virtual processors. calibrate.py runs it and compares.
+//
+// calibrate MACHINE ROW PROCESSORS N CODE START
+//     one run, as JSON. CODE: ns that an operation's own instructions take; see real_rows.hpp. START: each processor
+//     begins so many ns after the one before it, because a thread that finds work starts the next thread
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "real_rows.hpp"
+#include "report.hpp"
+
+namespace runq::simulate {
+namespace {
+
+int run(const costs& machine, const char* name, unsigned processors, std::uint64_t n, double code, double start) {
+  world w(machine, processors);
+  virtual_place place(0);
+  small_scheduler<virtual_place> s(place, processors);
+  const real_row row(s, name, n, ns(code));
+  place.run(
+      processors, std::numeric_limits<std::uint64_t>::max(), [&s](unsigned i) { s.loop(s.machine_at(i)); }, ns(start));
+  if (!w.stopped()) throw std::runtime_error("a task is lost");
+  print(w, row.operations(), processors);
+  return 0;
+}
+
+int command(const std::vector<const char*>& words) {
+  constexpr unsigned most = 1'000'000'000;
+  if (words.size() != 6) throw std::invalid_argument("see the comment at the top of bench/simulate/calibrate.cpp");
+  return run(machine_named(words[0]), words[1], number(words[2], 1, world::most_processors), number(words[3], 1, most),
+             std::strtod(words[4], nullptr), std::strtod(words[5], nullptr));
+}
+
+}  // namespace
+}  // namespace runq::simulate
+
+int main(int count, char** words) {
+  try {
+    return runq::simulate::command({words + 1, words + count});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "calibrate: %s\n", error.what());
+    return 2;
+  }
+}
