@@ -1062,7 +1062,7 @@ task<> all_at_once(unsigned n, unsigned laps) {
 }
 
 TEST(scheduler, L11_new_processors_are_used_at_once) {
-  runq::scheduler s({.procs = 4});
+  runq::scheduler s({.procs = 4, .idle_thread_life = std::chrono::hours(1)});  // however slow the test is
   s.run([&]() -> task<> {
     for (int i = 0; i != 10; ++i) {
       runq::set_procs(1);
@@ -1143,7 +1143,7 @@ TEST(scheduler, L20_one_processor_needs_one_thread) {
 }
 
 TEST(scheduler, L21_threads_that_sleep_are_used_again) {
-  runq::scheduler s({.procs = 4});
+  runq::scheduler s({.procs = 4, .idle_thread_life = std::chrono::hours(1)});  // however slow the test is
   const auto outside = s.attach();
   s.run([&]() -> task<> {
     runq::channel<int> c;
