@@ -54,6 +54,7 @@ class processor_queue::owner {
   [[nodiscard]] stolen<strand> steal_from(const thief&, steal_runnext, std::size_t, std::size_t) noexcept { return {}; }
   [[nodiscard]] strand_list drain() noexcept { return {}; }
   [[nodiscard]] std::size_t size_approx() const noexcept { return 0; }
+  void overflow_into(global_queue&) noexcept {}  // all go to one queue
   void rebind() noexcept {}
 
  private:
