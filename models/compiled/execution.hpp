@@ -115,6 +115,7 @@ struct shown_access {
   event_kind kind{};
   step by;
   const void* at = nullptr;
+  std::size_t size = 0;  ///< 0: all that was allocated there
 };
 
 /// Is told when the running thread comes to its end, which nobody knows yet.
@@ -198,7 +199,9 @@ struct execution {
   [[nodiscard]] bool on_a_stack(const void* at) const noexcept { return thread_with_stack_at(at) != 0; }
   /// The thread whose stack, or thread-local variable, is there; 0: none.
   [[nodiscard]] unsigned thread_with_variable_at(const void* at) const noexcept;
-  void show(event_kind kind, const step& by, const void* at) { shown.push_back({kind, by, at}); }
+  void show(event_kind kind, const step& by, const void* at, std::size_t size) {
+    shown.push_back({kind, by, at, size});
+  }
   static constexpr std::uint32_t all_bytes = 0xffff;
   /// An event of the variable that neither happens-before the running thread's next one nor after its `position`-th,
   /// and accesses some of these bytes of it.

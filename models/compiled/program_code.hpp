@@ -55,8 +55,8 @@ class program_code {
   [[nodiscard]] bool is_in_try_lock(const void* code);
   /// The name of the function that the code belongs to, which may be one that the compiler has inlined.
   [[nodiscard]] std::string function_at(const void* code) { return symbols_.function_at(code); }
-  /// The name of the variable that lies at `address`, with an offset; empty if there is none.
-  [[nodiscard]] std::string variable_at(const void* address) { return symbols_.variable_at(address); }
+  /// What debug information and symbols know of names.
+  [[nodiscard]] symbols& names() noexcept { return symbols_; }
   /// Lines in files whose paths end so are shown as those of their callers.
   void show_callers_of(const std::string& file) { symbols_.show_callers_of(file); }
   /// The innermost line of the program's own.

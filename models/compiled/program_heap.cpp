@@ -2,6 +2,7 @@
 #include "program_heap.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -31,7 +32,8 @@ const user_heap::block& program_heap::usable_block(const void* at, std::size_t s
                                                    const void* code) {
   const bool is_write = kind.is_write;
   const auto show_this = [&] {
-    if (kind.is_plain) now_.show(is_write ? event_kind::cell_write : event_kind::cell_read, code_.step_here(code), at);
+    if (kind.is_plain)
+      now_.show(is_write ? event_kind::cell_write : event_kind::cell_read, code_.step_here(code), at, size);
   };
   const user_heap::block* const b = heap_.find(at);
   if (b == nullptr || !b->contains(static_cast<const std::byte*>(at) + size - 1)) {
@@ -39,7 +41,7 @@ const user_heap::block& program_heap::usable_block(const void* at, std::size_t s
                code);
   }
   if (b->is_released) {
-    now_.show(event_kind::deallocate, b->released, b->begin);
+    now_.show(event_kind::deallocate, b->released, b->begin, 0);
     show_this();
     code_.fail(failure::use_after_free,
                fmt::format("memory is used after or while it is freed by T{} at {}; it was allocated at {}",
@@ -47,7 +49,7 @@ const user_heap::block& program_heap::usable_block(const void* at, std::size_t s
                code);
   }
   if (b->allocated.thread != now_.search->running() && !b->allocated.before(now_.search->knows())) {
-    now_.show(event_kind::allocate, b->allocated, b->begin);
+    now_.show(event_kind::allocate, b->allocated, b->begin, 0);
     show_this();
     code_.fail(failure::unpublished_allocation,
                fmt::format("memory is used by a thread that cannot know that it was allocated at {}",
@@ -116,8 +118,9 @@ void program_heap::require_unused(const user_heap::block& b, const step& by, con
     g.for_each_access([&](const plain_access& old) {
       if (old.thread != by.thread && (old.bytes & a.bytes) != 0) now_.alike.access_after(now_, old, a, part);
       if (old.thread == by.thread || (old.bytes & a.bytes) == 0 || old.before(now_.search->knows())) return;
-      now_.show(kind_of(old), old, part);
-      now_.show(event_kind::deallocate, by, b.begin);
+      now_.show(kind_of(old), old, part - offset_in_granule(part) + std::countr_zero(old.bytes),
+                static_cast<std::size_t>(std::popcount(old.bytes)));
+      now_.show(event_kind::deallocate, by, b.begin, 0);
       code_.fail(failure::use_after_free,
                  fmt::format("memory is freed while in use: {} by T{} at {}", word_for(old.is_write), old.thread - 1,
                              code_.to_text(old.at)),
@@ -127,7 +130,7 @@ void program_heap::require_unused(const user_heap::block& b, const step& by, con
       const event_id other = now_.concurrent_event(place.variable, false, by.position);
       if (other == exact::nobody) continue;
       now_.search->set_partner(other);
-      now_.show(event_kind::deallocate, by, b.begin);
+      now_.show(event_kind::deallocate, by, b.begin, 0);
       code_.fail(
           failure::use_after_free,
           fmt::format("memory is freed while in use: atomically by T{} at {}", other.thread - 1, code_.to_text(other)),
@@ -142,16 +145,16 @@ user_heap::block& program_heap::block_to_free(void* p, const void* code) {
   now_.note_effect();
   const step by = code_.step_here(code);
   if (b->is_released) {
-    now_.show(event_kind::deallocate, b->released, p);
-    now_.show(event_kind::deallocate, by, p);
+    now_.show(event_kind::deallocate, b->released, p, 0);
+    now_.show(event_kind::deallocate, by, p, 0);
     code_.fail(failure::double_free,
                fmt::format("memory is freed twice: before by T{} at {}", b->released.thread - 1,
                            code_.to_text(b->released.at)),
                code);
   }
   if (b->allocated.thread != by.thread && !b->allocated.before(now_.search->knows())) {
-    now_.show(event_kind::allocate, b->allocated, p);
-    now_.show(event_kind::deallocate, by, p);
+    now_.show(event_kind::allocate, b->allocated, p, 0);
+    now_.show(event_kind::deallocate, by, p, 0);
     code_.fail(failure::unpublished_allocation,
                fmt::format("memory is freed by a thread that cannot know that it was allocated at {}",
                            code_.to_text(b->allocated.at)),
@@ -189,7 +192,7 @@ void program_heap::look_for_leaks(const std::vector<restored_memory::range>& glo
   }
   for (const user_heap::block* b : left) {
     if (std::find(found.begin(), found.end(), b) != found.end()) continue;
-    now_.show(event_kind::allocate, b->allocated, b->begin);
+    now_.show(event_kind::allocate, b->allocated, b->begin, 0);
     now_.search->report(
         failure::leak,
         fmt::format("{} bytes, allocated at {}, are never freed", b->size, code_.to_text(b->allocated.at)),

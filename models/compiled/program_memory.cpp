@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "program_memory.hpp"
 
+#include <bit>
+#include <cstring>
+
 #include <fmt/format.h>
+
+#include "abi.hpp"
+#include "sites.hpp"
 
 namespace runq::model::compiled {
 
@@ -132,7 +138,7 @@ void program_memory::check_against_atomic(atomic_place& place, const std::byte* 
   const event_id other = now_.concurrent_event(place.variable, !a.is_write, a.position, bytes);
   if (other != exact::nobody) {
     now_.search->set_partner(other);
-    now_.show(kind_of(a), a, granule_begin + place.first);
+    now_.show(kind_of(a), a, granule_begin + place.first, place.size);
     if (object_call_.what == nullptr) {
       now_.race = {code_.frame_at(a.at), static_cast<const frame*>(now_.search->site_of(other).code)};
     }
@@ -159,8 +165,12 @@ void program_memory::check_against_atomic(atomic_place& place, const std::byte* 
 }
 
 void program_memory::report_race(const plain_access& old, const plain_access& a, const void* at, bool is_plain) {
-  now_.show(kind_of(old), old, at);
-  if (is_plain) now_.show(kind_of(a), a, at);
+  // An atomic operation is about its variable.
+  const byte_mask both = is_plain ? a.bytes & old.bytes : a.bytes;
+  if (is_plain) at = static_cast<const std::byte*>(at) - offset_in_granule(at) + std::countr_zero(both);
+  const auto size = static_cast<std::size_t>(std::popcount(both));
+  now_.show(kind_of(old), old, at, size);
+  if (is_plain) now_.show(kind_of(a), a, at, size);
   if (object_call_.what == nullptr) now_.race = {code_.frame_at(a.at), code_.frame_at(old.at)};
   code_.fail(failure::data_race,
              fmt::format("{}this {} by T{}, and the {} by T{} at {}", while_in_use(), word_for(a.is_write),
@@ -185,30 +195,81 @@ std::string program_memory::while_in_use() {
   return name;
 }
 
-std::string program_memory::name_of(const void* at) {
-  if (std::string name = code_.variable_at(at); !name.empty()) {
+std::string program_memory::name_of(const void* at, std::size_t size) {
+  if (named_variable v = code_.names().variable_at(at, size); !v.name.empty()) {
     constexpr std::string_view unnamed = "(anonymous namespace)::";
-    for (std::size_t found = name.find(unnamed); found != std::string::npos; found = name.find(unnamed)) {
-      name.erase(found, unnamed.size());
+    for (std::size_t found = v.name.find(unnamed); found != std::string::npos; found = v.name.find(unnamed)) {
+      v.name.erase(found, unnamed.size());
     }
-    return without_namespaces(std::move(name));
+    return without_namespaces(std::move(v.name)) + v.part;
   }
-  if (heap_.owns(at)) {
-    const user_heap::block* const b = heap_.find(at);
-    if (b == nullptr) return "heap";
-    const auto offset = static_cast<const std::byte*>(at) - b->begin;
-    const frame* const allocated = code_.frame_at(b->allocated.at);
-    const int line = allocated == nullptr ? 0 : code_.own_line(allocated).line;
-    const std::string name = line == 0 ? "heap" : fmt::format("new@{}", line);
-    return offset == 0 ? name : fmt::format("{}+{}", name, offset);
-  }
-  if (const unsigned t = now_.thread_with_stack_at(at)) return fmt::format("local of T{}", t - 1);
+  const auto* const byte = static_cast<const std::byte*>(at);
+  if (heap_.owns(at)) return name_on_heap(byte, size);
+  if (const unsigned t = now_.thread_with_stack_at(at)) return name_of_local(byte, size, t);
   if (const unsigned t = identities_.thread_with_variable_at(at)) return fmt::format("thread_local of T{}", t - 1);
   return {};
 }
 
+std::string program_memory::name_on_heap(const std::byte* at, std::size_t size) {
+  const user_heap::block* const b = heap_.find(at);
+  if (b == nullptr) return "heap";
+  const auto offset = static_cast<std::size_t>(at - b->begin);
+  const frame* const allocated = code_.frame_at(b->allocated.at);
+  const site where = allocated == nullptr ? site{} : code_.own_line(allocated);
+  const std::string name = where.line == 0 ? "heap" : fmt::format("new@{}", where.line);
+  if (offset == 0 && size == 0) return name;
+  if (allocated != nullptr) {
+    source_index sources;
+    const auto part =
+        code_.names().part_of_block(allocated, sources.text_of(where), {b->begin, b->size}, {offset, size});
+    if (part) return name + *part;
+  }
+  return offset == 0 ? name : fmt::format("{}+{}", name, offset);
+}
+
+/// A call stores on the stack where it returns to: what is below that, down to where the next call does so, belongs to
+/// the function that was called.
+std::string program_memory::name_of_local(const std::byte* at, std::size_t size, unsigned thread) {
+  const std::string unknown = fmt::format("local of T{}", thread - 1);
+  if (!calls_store_return_address) return unknown;
+  std::vector<const frame*> calls;
+  for (const frame* f = now_.threads[thread].at; f != nullptr && f->code != nullptr; f = f->caller) calls.push_back(f);
+  const frame* owner = nullptr;
+  const frame* callee = nullptr;
+  const std::byte* begin = nullptr;
+  const std::byte* place = now_.search->stack_of(thread).lowest() + exact::fiber_stack_bytes;
+  for (; !calls.empty() && (place -= sizeof(void*)) > at;) {
+    const void* word = nullptr;
+    std::memcpy(&word, place, sizeof word);
+    if (word != calls.back()->code) continue;
+    owner = calls.back();
+    begin = place + sizeof(void*);
+    calls.pop_back();
+    callee = calls.empty() ? nullptr : calls.back();
+  }
+  if (owner == nullptr) return unknown;
+  const void* const code = callee != nullptr ? callee->code : code_within(owner, thread);
+  if (code == nullptr) return unknown;
+  return code_.names().local_at(code, at - begin, size).value_or(unknown);
+}
+
+/// Where in the function that was called there the thread has done something; nullptr: it is not known.
+const void* program_memory::code_within(const frame* call, unsigned thread) {
+  for (const shown_access& shown : now_.shown) {
+    if (shown.by.thread == thread && shown.by.at.caller == call) return shown.by.at.code;
+  }
+  const auto number = static_cast<std::uint16_t>(thread);
+  for (unsigned i = *now_.search->position_of(thread); i-- != 0;) {
+    const void* const at = now_.search->site_of({number, static_cast<std::uint16_t>(i)}).code;
+    for (const auto* f = static_cast<const frame*>(at); f != nullptr; f = f->caller) {
+      if (f->caller == call) return f->code;
+    }
+  }
+  return nullptr;
+}
+
 std::string program_memory::name_of_object(const object_kind& kind, const void* at) {
-  const std::string name = name_of(at);
+  const std::string name = name_of(at, kind.size);
   return name.empty() ? fmt::format("the {} at {}", kind.name, at) : fmt::format("the {} {}", kind.name, name);
 }
 

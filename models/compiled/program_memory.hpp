@@ -81,8 +81,8 @@ class program_memory {
   [[nodiscard]] bool is_variable(const void* p) const noexcept { return beginning_.is_global(p) || now_.on_a_stack(p); }
 
   // --- names --------------------------------------------------------------------------------------------------------
-  /// Of what lies there; empty if that is unknown.
-  [[nodiscard]] std::string name_of(const void* at);
+  /// Of what lies there; empty if that is unknown. No size: all that begins there is meant.
+  [[nodiscard]] std::string name_of(const void* at, std::size_t size);
   [[nodiscard]] std::string name_of_object(const object_kind& kind, const void* at);
   /// The call that initialises or destroys an object, while its access is compared with others.
   struct object_call {
@@ -157,6 +157,9 @@ class program_memory {
   }
   [[noreturn]] void report_race(const plain_access& old, const plain_access& a, const void* at, bool is_plain);
   [[nodiscard]] std::string while_in_use();
+  [[nodiscard]] std::string name_on_heap(const std::byte* at, std::size_t size);
+  [[nodiscard]] std::string name_of_local(const std::byte* at, std::size_t size, unsigned thread);
+  [[nodiscard]] const void* code_within(const frame* call, unsigned thread);
 
   execution& now_;
   program_code& code_;

@@ -100,7 +100,7 @@ void program_objects::fail_as_unknown(const object_kind& kind, const void* at, c
 
 void program_objects::fail_as_destroyed(const object_kind& kind, const void* at, const char* call, const void* code) {
   const object_history& h = objects_[at];
-  if (h.destroyed.thread != 0) now_.show(event_kind::cell_write, h.destroyed, at);
+  if (h.destroyed.thread != 0) now_.show(event_kind::cell_write, h.destroyed, at, kind.size);
   code_.fail(failure::misuse,
              fmt::format("{} is {} after or while it is destroyed by T{} at {}", memory_.name_of_object(kind, at), call,
                          h.destroyed.thread - 1, code_.to_text(h.destroyed.at)),

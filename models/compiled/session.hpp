@@ -144,7 +144,7 @@ class session final : public exact::program {
   /// After the search: what people see of its result.
   void show(search_result& r);
   void describe(event& e);
-  [[nodiscard]] std::string name_of_memory(const void* at);
+  [[nodiscard]] std::string name_of_memory(const void* at, std::size_t size);
   void show_accesses(search_result& r);
   [[nodiscard]] event step_of(const shown_access& shown, std::uint32_t location);
   void name_memory(search_result& r, const std::map<const void*, std::uint32_t>& numbers);

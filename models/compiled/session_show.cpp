@@ -35,22 +35,23 @@ void session::describe(event& e) {
 std::string session::name_of_variable(unsigned index) {
   const void* const at = atomics_.address_of(index);
   if (at == nullptr) return {};
-  std::string name = name_of_memory(at);
   const auto is_it = [=](const atomic_place& p) { return p.variable == index && !p.is_upper; };
   const auto places = memory_.at(at).places();
   const auto found = std::find_if(places.begin(), places.end(), is_it);
+  if (found == places.end()) return name_of_memory(at, 1);
+  std::string name = name_of_memory(at, found->size);
   // A global variable that is larger than this.
-  if (found != places.end() &&
-      memory_.name_of(static_cast<const std::byte*>(at) + found->size) == fmt::format("{}+{}", name, found->size))
+  if (memory_.name_of(static_cast<const std::byte*>(at) + found->size, 1) == fmt::format("{}+{}", name, found->size))
     name += start_of_larger;
   return name;
 }
 
-std::string session::name_of_memory(const void* at) {
-  if (const void* const awaited = waits_.awaited_at(at)) return fmt::format("waiters of {}", memory_.name_of(awaited));
-  if (const void* const freed = reuse_.block_of(at)) return fmt::format("reuse of {}", memory_.name_of(freed));
+std::string session::name_of_memory(const void* at, std::size_t size) {
+  if (const void* const awaited = waits_.awaited_at(at))
+    return fmt::format("waiters of {}", memory_.name_of(awaited, 1));
+  if (const void* const freed = reuse_.block_of(at)) return fmt::format("reuse of {}", memory_.name_of(freed, 0));
   const void* const marked = objects_.marked_at(at);
-  return memory_.name_of(marked != nullptr ? marked : at);
+  return marked != nullptr ? memory_.name_of(marked, 1) : memory_.name_of(at, size);
 }
 
 namespace {
@@ -93,7 +94,9 @@ void session::show_accesses(search_result& r) {
     const auto [at_number, added] = numbers.try_emplace(shown.at, number);
     if (added) ++number;
     event e = step_of(shown, at_number->second);
-    r.variables[e.location] = name_of_memory(shown.at);
+    const std::string name = name_of_memory(shown.at, shown.size);
+    std::string& known = r.variables[e.location];
+    if (shown.size != 0 || known.empty()) known = name;
     const bool is_failing = all.size() == 2 && &shown == &all.back();
     const bool is_after_partner = r.partner != no_event && all.size() == 1;
     const bool is_last = is_failing || is_after_partner;

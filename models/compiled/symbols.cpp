@@ -201,21 +201,52 @@ std::string symbols::function_at(const void* code) {
   return name.find('(') == name.npos ? name + "()" : name;
 }
 
-std::string symbols::variable_at(const void* address) {
+named_variable symbols::variable_at(const void* address, std::size_t size) {
   struct answer {
     std::string name;
     std::uintptr_t begin = 0;
     std::uintptr_t size = 0;
   } found;
-  const auto note = [](void* to, std::uintptr_t, const char* name, std::uintptr_t begin, std::uintptr_t size) {
-    if (name != nullptr) *static_cast<answer*>(to) = {demangled(name), begin, size};
+  const auto note = [](void* to, std::uintptr_t, const char* name, std::uintptr_t begin, std::uintptr_t bytes) {
+    if (name != nullptr) *static_cast<answer*>(to) = {demangled(name), begin, bytes};
   };
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   const without_c_library while_reading;
   backtrace_syminfo(state(), number, +note, &ignore_error, &found);
-  if (found.name.empty() || number - found.begin >= found.size) return {};
-  if (number == found.begin) return found.name;
-  return found.name + "+" + std::to_string(number - found.begin);
+  const std::uintptr_t offset = number - found.begin;
+  if (found.name.empty() || offset >= found.size) return {};
+  if (offset == 0 && size == 0) return {found.name, {}};
+  const member_names& all = members();
+  if (auto part = all.in_variable(found.begin - loaded_at_, {offset, size})) return {found.name, std::move(*part)};
+  return {found.name, offset == 0 ? std::string{} : "+" + std::to_string(offset)};
+}
+
+const member_names& symbols::members() {
+  if (members_ != nullptr) return *members_;
+  const auto note = [](dl_phdr_info* program, std::size_t, void* to) {
+    *static_cast<std::uintptr_t*>(to) = program->dlpi_addr;
+    return 1;  // the first one is the program
+  };
+  dl_iterate_phdr(+note, &loaded_at_);
+  members_ = std::make_unique<member_names>();
+  return *members_;
+}
+
+std::optional<std::string> symbols::part_of_block(const frame* allocated, std::string source,
+                                                  std::span<const std::byte> block, part_of_object part) {
+  const member_names& all = members();
+  allocation of{{}, std::move(source), block.size(), 0};
+  // A return address may belong to the next line already.
+  for (const frame* f = allocated; f != nullptr && f->code != nullptr; f = f->caller) {
+    of.calls.push_back(reinterpret_cast<std::uintptr_t>(f->code) - 1 - loaded_at_);
+  }
+  if (block.size() >= sizeof of.first_word) std::memcpy(&of.first_word, block.data(), sizeof of.first_word);
+  return all.in_block(of, part);
+}
+
+std::optional<std::string> symbols::local_at(const void* code, std::ptrdiff_t from_caller, std::size_t size) {
+  const member_names& all = members();
+  return all.of_local(reinterpret_cast<std::uintptr_t>(code) - 1 - loaded_at_, from_caller, size);
 }
 
 }  // namespace runq::model::compiled

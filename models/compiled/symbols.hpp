@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "engine.hpp"
 #include "frames.hpp"
+#include "member_names.hpp"
 
 struct backtrace_state;
 
@@ -20,6 +22,12 @@ struct source_line {
   std::string file;  ///< empty: unknown
   int line = 0;
   std::string function;
+};
+
+/// A global variable, and a part of it: ".slots_[3]", "+8"; empty if that is all of it, or its beginning.
+struct named_variable {
+  std::string name;  ///< empty: there is none
+  std::string part;
 };
 
 /// Whose source a file is.
@@ -54,8 +62,14 @@ class symbols {
   [[nodiscard]] bool is_in_std_lock(const frame* at);
   /// Whether the innermost calls are the standard library's, one of them of a try_lock() of std::mutex and its like.
   [[nodiscard]] bool is_in_try_lock(const frame* at);
-  /// The name of the variable that lies at `address`, with an offset; empty if there is none.
-  [[nodiscard]] std::string variable_at(const void* address);
+  /// The variable of which `size` bytes lie at `address`. No size: all that begins there is meant.
+  [[nodiscard]] named_variable variable_at(const void* address, std::size_t size);
+  /// What the program calls a part of a block of memory that was allocated there; nothing if it is not known what lies
+  /// in the block.
+  [[nodiscard]] std::optional<std::string> part_of_block(const frame* allocated, std::string source,
+                                                         std::span<const std::byte> block, part_of_object part);
+  /// The same of a local variable: see member_names.
+  [[nodiscard]] std::optional<std::string> local_at(const void* code, std::ptrdiff_t from_caller, std::size_t size);
   /// "push()": the innermost function that an instruction belongs to.
   [[nodiscard]] std::string function_at(const void* code);
 
@@ -66,8 +80,11 @@ class symbols {
   template <class Wanted>
   [[nodiscard]] bool is_within_library(const frame* at, Wanted&& is_wanted);
   [[nodiscard]] backtrace_state* state();
+  [[nodiscard]] const member_names& members();
 
   backtrace_state* state_ = nullptr;
+  std::unique_ptr<member_names> members_;  ///< once they are needed
+  std::uintptr_t loaded_at_ = 0;           ///< how far the program lies from where its debug information says
   std::map<const void*, std::vector<source_line>> known_;
   std::vector<std::string> wrappers_;
   std::set<std::string> files_;  ///< keeps the names that sites point to

@@ -118,7 +118,8 @@ struct shown_step {
   r.number = fmt::format("{:>4}", index + 1);
   r.thread = thread_name(e.thread);
   // Of a compiled program, whose variables have names, only the addresses of plain accesses are known.
-  const std::string name_of_step = name == names.end() ? fmt::format("v{}", e.location) : name->second;
+  const std::string name_of_step =
+      name == names.end() ? fmt::format("v{}", e.location) : name_in_step(e.kind, name->second);
   r.what = what_happened(e, name_of_step, result.variables.empty(), digits);
   const bool has_order = words_of(e.kind).has_order;
   // Those of the checker's own variables say nothing of the program.

@@ -4,6 +4,7 @@
 #include "calls.hpp"
 #include "counterexample.hpp"
 #include "json.hpp"
+#include "source_names.hpp"
 #include "why.hpp"
 
 namespace runq::model {
@@ -91,7 +92,8 @@ json result_json(const search_result& r, source_index& sources) {
       trace.push_back(step_json(e, sources));
       // Of a compiled program, whose variables have names, only the addresses of plain accesses are known.
       if (words_of(e.kind).is_plain && !r.variables.empty()) trace.back()["value_text"] = "?";
-      if (const auto name = names.find(e.location); name != names.end()) trace.back()["variable"] = name->second;
+      if (const auto name = names.find(e.location); name != names.end())
+        trace.back()["variable"] = name_in_step(e.kind, name->second);
     }
     const explanation because = why(r, names);
     if (!because.sentence.empty()) j["why"] = because.sentence;

@@ -98,17 +98,25 @@ std::string name_in_source(event_kind kind, bool wakes, const std::string& line)
   return memory.ends_with(start_of_larger) ? memory.substr(0, memory.size() - start_of_larger.size()) : memory;
 }
 
+std::string name_in_step(event_kind kind, const std::string& name) {
+  const bool is_whole = kind == event_kind::allocate || kind == event_kind::deallocate;
+  if (!is_whole || !name.starts_with("new@")) return name;
+  const std::size_t number = name.rfind("(v");  // tells it from others with that name
+  return name.substr(0, name.find_first_of(".[+(")) + (number == std::string::npos ? "" : name.substr(number));
+}
+
 std::string name_of_member(const std::string& memory, const std::string& member) {
   static const std::string waiters = "waiters of ";
   if (memory.starts_with(waiters)) return waiters + name_of_member(memory.substr(waiters.size()), member);
   if (memory.empty() || member.empty()) return memory.empty() ? member : without_start(memory);
   if (memory.starts_with("local of ") || memory.starts_with("thread_local of ")) return member;
   const std::size_t offset = memory.find('+');
-  // A variable that has a name, and no offset, is that variable.
-  if (offset == std::string::npos && !memory.starts_with("new@")) return memory;
+  // A variable, or a member of it, that has a name, and no offset, is that variable.
+  const bool is_block = memory.starts_with("new@") && memory.find_first_of(".[") == std::string::npos;
+  if (offset == std::string::npos && !is_block) return memory;
   // An array's elements are called as the array.
   const std::string whole = memory.substr(0, offset);
-  return whole != member ? whole + "." + member : without_start(memory);
+  return whole != member && !whole.ends_with("." + member) ? whole + "." + member : without_start(memory);
 }
 
 }  // namespace runq::model

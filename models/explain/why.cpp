@@ -12,6 +12,7 @@
 #include "calls.hpp"
 #include "counterexample.hpp"
 #include "runtime.hpp"
+#include "source_names.hpp"
 
 namespace runq::model {
 
@@ -60,7 +61,7 @@ class reason {
   [[nodiscard]] std::string variable(const event& e) const {
     const auto name = names_.find(e.location);
     const bool has_name = name != names_.end() && !name->second.empty();
-    return (has_name ? name->second : fmt::format("v{}", e.location)) + e.accessed.text();
+    return (has_name ? name_in_step(e.kind, name->second) : fmt::format("v{}", e.location)) + e.accessed.text();
   }
   void say(std::string sentence) { found_.sentence = std::move(sentence); }
 

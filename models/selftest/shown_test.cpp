@@ -356,6 +356,21 @@ TEST(source_names, go_with_those_of_memory) {
   EXPECT_EQ(name_of_member("queue+8", ""), "queue+8");
   EXPECT_EQ(name_of_member("", "tail"), "tail");
   EXPECT_EQ(name_of_member("waiters of local of T0", "cv"), "waiters of cv");
+  // What debug information has named has its whole name.
+  EXPECT_EQ(name_of_member("new@7.next", "next"), "new@7.next");
+  EXPECT_EQ(name_of_member("new@7[2]", "nodes"), "new@7[2]");
+  EXPECT_EQ(name_of_member("queue.slots_[2].turn", "turn"), "queue.slots_[2].turn");
+  EXPECT_EQ(name_of_member("new@7.state+8", "full"), "new@7.state.full");
+  EXPECT_EQ(name_of_member("queue.slots+8", "slots"), "queue.slots+8");
+}
+
+TEST(source_names, of_what_is_allocated_or_freed_are_those_of_all_of_it) {
+  using enum event_kind;
+  EXPECT_EQ(name_in_step(deallocate, "new@7.next"), "new@7");
+  EXPECT_EQ(name_in_step(allocate, "new@7[0].next(v3)"), "new@7(v3)");
+  EXPECT_EQ(name_in_step(deallocate, "new@7.(low, high)"), "new@7");
+  EXPECT_EQ(name_in_step(cell_write, "new@7.next"), "new@7.next");
+  EXPECT_EQ(name_in_step(deallocate, "queue.next"), "queue.next");
 }
 
 TEST(results, have_all_that_a_page_needs) {

@@ -34,6 +34,9 @@ inline void begin_argument_list(va_list& list, argument_registers& registers, un
   std::memcpy(&list, &fields, sizeof fields);
 }
 
+/// Whether a call stores on the stack where it returns to, right below the caller's part of it.
+inline constexpr bool calls_store_return_address = true;
+
 /// So many bytes before a return address are read.
 inline constexpr std::size_t longest_call_bytes = 6;
 

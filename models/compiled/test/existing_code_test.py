@@ -353,8 +353,11 @@ class Builds(Checked):
         subprocess.run(["ar", "rc", self.file("libpart.a"), self.compiled(part)], check=True)
         flags = "-I", os.path.dirname(part), f"-L{self.folder.name}", "-DEXPECTED=3"
         for compiler in COMPILERS:
-            self.check("--compiler", compiler, main, "--", "-lpart", *flags, status=0)
-            self.check("--compiler", compiler, main, "--", "-l", "part", *flags, status=0)
+            for words in ["-lpart"], ["-l", "part"]:
+                printed = self.check("--compiler", compiler, main, "--", *words, *flags, status=0)
+                self.assertIn("not seen: part(), in ", printed)
+        # The program has its own.
+        self.assertNotIn("libpart.a", self.check(main, part, "--", "-lpart", *flags, status=0))
 
     def test_paths_may_have_spaces(self):
         main, part = self.parts("of somebody else")
