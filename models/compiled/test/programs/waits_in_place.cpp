@@ -261,7 +261,8 @@ void run(int index) {
   }
 }
 #elif defined(REPEATED)
-// The loop counts its first rounds. From the third one on it reads what it has read before, and waits for no other value.
+// The loop counts its first rounds. From the third one on it reads what it has read before, and waits for no other
+// value.
 std::atomic<int> turn{0};
 void run(int index) {
   if (index == 0) {
