@@ -217,21 +217,25 @@ void explorer::revisit(event_id read, event_id write) {
   g.set_source(read, write);
   g.unfinished_rmw = g.at(read).exclusive ? read.thread : 0;
 
+  places_.clear();
+  const auto try_after = [&](event_id older) {
+    if (may_be_placed(g, read, write, older)) places_.push_back(older);
+  };
   if (g.at(write).exclusive) {
     const event_id source = g.at(write.thread, write.index - 1U).source;
-    if (successor_rmw(g, source) == nobody) try_revisit_at(g, read, write, source);
+    if (successor_rmw(g, source) == nobody) try_after(source);
   } else {
     const event_id floor = coherence_floor(g, write, g.at(write).variable);
     for (event_id older = g.at(g.at(write).variable).newest;; older = g.at(older).older) {
-      if (successor_rmw(g, older) == nobody) try_revisit_at(g, read, write, older);
+      if (successor_rmw(g, older) == nobody) try_after(older);
       if (older == floor) break;
     }
   }
-  pending_.recycle(std::move(next));
+  push_revisited(std::move(next), read, write);
 }
 
-/// Pushes the revisited graph with `write` right after `older` in mo, if that is consistent.
-void explorer::try_revisit_at(graph& g, event_id read, event_id write, event_id older) {
+/// Whether the revisited graph is consistent with `write` right after `older` in mo.
+bool explorer::may_be_placed(graph& g, event_id read, event_id write, event_id older) const {
   g.place_after(write, older);
   const bool newest = g.at(write).newer == nobody;
   const event_id floor = coherence_floor(g, read, g.at(read).variable);
@@ -241,15 +245,27 @@ void explorer::try_revisit_at(graph& g, event_id read, event_id write, event_id 
   }
   const node& r = g.at(read);
   if (r.blocking && !r.exclusive && !newest) consistent = false;  // futile, as in try_source
-  if (consistent) push(copy(g));
-  if (consistent && may_fail_spuriously(g, read)) {
-    std::unique_ptr<graph> failed = copy(g);
-    failed->at(read).spurious = true;
-    failed->set_source(read, write);
-    failed->unfinished_rmw = 0;
-    push(std::move(failed));
-  }
   g.displace(write);
+  return consistent;
+}
+
+/// Pushes the revisited graph with `write` in each of its places. The last one takes the graph itself.
+void explorer::push_revisited(std::unique_ptr<graph> next, event_id read, event_id write) {
+  for (std::size_t i = 0; i != places_.size(); ++i) {
+    const bool is_last = i + 1 == places_.size();
+    next->place_after(write, places_[i]);
+    std::unique_ptr<graph> failed;
+    if (may_fail_spuriously(*next, read)) {
+      failed = copy(*next);
+      failed->at(read).spurious = true;
+      failed->set_source(read, write);
+      failed->unfinished_rmw = 0;
+    }
+    push(is_last ? std::move(next) : copy(*next));
+    if (failed != nullptr) push(std::move(failed));
+    if (!is_last) next->displace(write);
+  }
+  if (next != nullptr) pending_.recycle(std::move(next));
 }
 
 }  // namespace runq::model::exact

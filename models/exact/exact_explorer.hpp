@@ -58,7 +58,8 @@ class explorer {
   [[nodiscard]] bool may_revisit(event_id read, event_id write) const;
   [[nodiscard]] bool is_waited_for(event_id read) const noexcept;
   void revisit(event_id read, event_id write);
-  void try_revisit_at(graph& g, event_id read, event_id write, event_id older);
+  [[nodiscard]] bool may_be_placed(graph& g, event_id read, event_id write, event_id older) const;
+  void push_revisited(std::unique_ptr<graph> next, event_id read, event_id write);
 
   // exact_delay.cpp: load buffering
   void delay_reads(event_id write);
@@ -72,7 +73,8 @@ class explorer {
   met_before& met_;
   findings& found_;
   const exact_options& options_;
-  bool ends_wait_ = false;  ///< what is pushed lets a thread go on that waits in this execution
+  std::vector<event_id> places_;  ///< of the write that revisits: after which ones it may come in mo
+  bool ends_wait_ = false;        ///< what is pushed lets a thread go on that waits in this execution
 };
 
 }  // namespace runq::model::exact

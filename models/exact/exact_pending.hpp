@@ -38,8 +38,7 @@ class pending_work {
 
   /// A graph to be overwritten: an old graph may be in it.
   [[nodiscard]] std::unique_ptr<graph> new_graph();
-  /// All of it. Copies are 3 to 10 % of a search's instructions (README.md): a few words, from which the graph would be
-  /// built again, could save no more.
+  /// All of it. A few words, from which the graph would be built again, could save 2 % of a search's time (README.md).
   [[nodiscard]] std::unique_ptr<graph> copy(const graph& g);
   void recycle(std::unique_ptr<graph> g) { spare_.push_back(std::move(g)); }
 

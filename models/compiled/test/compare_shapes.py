@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """The same programs as scenarios and compiled: both front ends must find as many executions, none of them twice.
 
-With `--measure N SHAPE` it compares what they cost instead: user time, the medians of N runs by turns, and instructions
-as valgrind counts them. Unlike the test this is without --check-duplicates, which the scenarios do not have either."""
+With `--measure N SHAPE…`, after the source, it compares what they cost instead: user time, the medians of N runs by turns, and instructions
+as valgrind counts them, without those of starting, which are those of the smallest shape. A line for each shape: its executions, then
+for each level how many times what the scenario needs. Unlike the test this is without --check-duplicates, which the scenarios do not have
+either."""
 import argparse
 import os
 import re
@@ -24,6 +26,9 @@ def compare(program, level, count, seconds, shape):
     return bool(good)
 
 
+SMALLEST = "dekker_fences<P>"
+
+
 def user_seconds(command, environment):
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     _, status, usage = os.wait4(process.pid, 0)
@@ -33,27 +38,36 @@ def user_seconds(command, environment):
 
 
 def instructions(command, environment):
+    if not shutil.which("valgrind"):
+        return None
     valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
     ran = subprocess.run(valgrind + command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
     return int(re.search(r"I +refs: +([\d,]+)", ran.stderr)[1].replace(",", ""))
 
 
-def measure(programs, runs, shape):
+def cost(programs, runs, shape):
+    """For each program: seconds, and millions of instructions if valgrind is there."""
     environment = dict(os.environ, SHAPE=shape, RUNQ_CHECK="--every-iteration", LD_BIND_NOW="1")
     seconds = {name: [] for name in programs}
     for _ in range(runs):
         for name, program in programs.items():
             seconds[name].append(user_seconds([program], environment))
-    unit = statistics.median(seconds["scenario"])
-    counted = {}
-    if shutil.which("valgrind"):
-        counted = {name: instructions([program], environment) for name, program in programs.items()}
-    for name in programs:
-        middle = statistics.median(seconds[name])
-        line = f"{name:10} {middle:.3f} s, {middle / unit:.2f} times"
-        if counted:
-            line += f"; {counted[name] / 1e6:,.0f} million instructions, {counted[name] / counted['scenario']:.2f} times"
-        print(line)
+    return {name: (statistics.median(seconds[name]), instructions([program], environment)) for name, program in programs.items()}
+
+
+def measure(programs, runs, shapes):
+    starting = cost(programs, runs, SMALLEST)
+    for count, shape in shapes:
+        used = cost(programs, runs, shape)
+
+        def times(name, i):
+            return (used[name][i] - starting[name][i]) / (used["scenario"][i] - starting["scenario"][i])
+
+        words = [f"{name}: {times(name, 0):.2f} × time" + (f", {times(name, 1):.2f} × instructions" if used[name][1] else "")
+                 for name in programs if name != "scenario"]
+        seconds, counted = used["scenario"]
+        unit = f", {(counted - starting['scenario'][1]) / int(count):,.0f} instructions for one" if counted else ""
+        print(f"{shape}: {count} executions; scenario: {seconds:.3f} s{unit}; {'; '.join(words)}", flush=True)
 
 
 def main():
@@ -63,7 +77,7 @@ def main():
     options.add_argument("--compiler", required=True)
     options.add_argument("--levels", default="-O0 -O1 -O2")
     options.add_argument("--include", action="append", default=[])
-    options.add_argument("--measure", nargs=2, metavar=("N", "SHAPE"))
+    options.add_argument("--measure", nargs="+", metavar=("N", "SHAPE"))
     options.add_argument("source")
     o = options.parse_args()
     native = subprocess.run([o.native], stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -81,7 +95,7 @@ def main():
             for count, seconds, shape in [] if o.measure else shapes:
                 good = compare(program, level, count, seconds, shape) and good
         if o.measure:
-            measure(programs, int(o.measure[0]), o.measure[1])
+            measure(programs, int(o.measure[0]), [(count, shape) for count, _, shape in shapes if shape in o.measure[1:]])
     sys.exit(0 if good else 1)
 
 
