@@ -9,8 +9,8 @@ namespace runq::model::exact {
 
 void scenario_driver::begin_execution(execution& run, fiber::entry begin, executor* by) {
   run_ = &run;
-  run.threads[constructing].stack.prepare(&construct_and_finish, this);
-  for (unsigned t = 1; t <= spec_->threads; ++t) run.threads[t].stack.prepare(begin, by);
+  run.threads[constructing].stack.prepare_unseen(&construct_and_finish, this);
+  for (unsigned t = 1; t <= spec_->threads; ++t) run.threads[t].stack.prepare_unseen(begin, by);
   run.current = constructing;
   run.threads[constructing].stack.resume();
   run.current = constructing;
