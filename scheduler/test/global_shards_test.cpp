@@ -130,6 +130,31 @@ TEST(global_shards, what_overflows_into_each_shard_in_turn_is_taken_in_its_order
   }
 }
 
+/// A lock that says whether it is held, as a short_lock does. A test holds it by a flag.
+struct telling_lock {
+  void lock() const { ASSERT_FALSE(taken) << "this thread would wait for ever"; }
+  void unlock() const {}
+  [[nodiscard]] bool looks_taken() const { return taken; }
+  static inline bool taken = false;
+};
+struct telling : runq::std_atomics {
+  using mutex = telling_lock;
+};
+struct told_element {
+  runq::inject_link<told_element, telling> link;
+};
+
+TEST(global_shards, a_shard_that_another_thread_uses_is_left_out_unless_it_is_the_first) {
+  runq::global_shards<&told_element::link, 4> all(4);
+  told_element e;
+  all.put(&e, 2);
+  telling_lock::taken = true;
+  for (const unsigned first : {0U, 1U, 3U}) EXPECT_EQ(all.take(first), nullptr);
+  EXPECT_TRUE(all.has_work_approx());
+  telling_lock::taken = false;
+  EXPECT_EQ(all.take(3), &e);
+}
+
 TEST(global_shards, what_a_thread_without_a_processor_puts_stays_in_order) {
   queue all(8);
   std::array<element, 100> elements;

@@ -240,6 +240,17 @@ class inject {
     return size_.load(std::memory_order::relaxed);
   }
 
+  /// A guess at whether another thread holds the lock: for a search that goes on elsewhere instead of waiting. Always
+  /// false if the policy's mutex has no looks_taken(), as std::mutex. Takes no lock. Any thread.
+  [[nodiscard]] bool looks_busy() const noexcept {
+    // Does not linearise: it says nothing about the elements.
+    if constexpr (requires { mutex_.looks_taken(); }) {
+      return mutex_.looks_taken();
+    } else {
+      return false;
+    }
+  }
+
   /// How many elements the queue held, and how many had ever been put. With it pushed_since() can tell later whether
   /// another thread has put one meanwhile: see all_empty(). Any thread. Locks.
   struct observation {

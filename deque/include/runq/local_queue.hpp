@@ -208,7 +208,10 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::owner {
 
   /// From now on what finds no room goes to `global`, which must outlive this queue: for a scheduler whose global queue
   /// is in shards. Owner only. Wait-free.
-  void overflow_into(global_queue& global) noexcept { queue_->global_.set(&global); }
+  void overflow_into(global_queue& global) noexcept {
+    // Does not linearise: only the owner uses this.
+    queue_->global_.set(&global);
+  }
 
   /// Makes the next thread that uses this handle its owner, as a move would. The hand-over must happen-before that use.
   void rebind() noexcept {

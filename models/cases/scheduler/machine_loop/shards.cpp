@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The global queue has two shards, and each of two processors asks its own first. No task is stuck in the shard of the
 // other one: not when a machine goes to sleep, and not beside tasks that are always runnable.
+#include "../short_lock/short_lock_model.hpp"
 #include "vs_last_spinner.hpp"
 
 namespace runq::model {
@@ -111,6 +112,58 @@ struct overflows_take_turns final : machine_loop_model<1, 1, 6, two_shards> {
   std::array<std::size_t, 2> taken_{};
 };
 
+// Two shards with the shipped lock, and the elements 1 and 2.
+struct shards_in_use : scenario {
+  struct element {
+    inject_link<element, atomics_and_short_lock> link;
+    int taken = 0;
+  };
+  void take(element* e) {
+    if (e != nullptr) ++e->taken;
+  }
+  void require_each_was_taken_once() {
+    for (const element& e : elements) require(e.taken == 1, "an element was left, or taken twice");
+  }
+
+  std::array<element, 2> elements;
+  global_shards<&element::link, 2> all{2};
+};
+
+// The elements are in shard 1. Thread 0: takes one from there ‖ thread 1, whose shard is shard 0: takes until it sees
+// that there is nothing. It may leave out shard 1 each time that it looks there, because thread 0 holds the lock.
+struct last_look_waits final : shards_in_use {
+  last_look_waits() {
+    for (element& e : elements) all.put(&e, 1);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) return take(all.take(1));
+    do {
+      take(all.take(0));
+    } while (all.has_work());
+  }
+  void finish() override { require_each_was_taken_once(); }
+};
+
+// Each shard has one element. Thread 0: looks whether there is something, and so holds the lock of shard 0 for a moment
+// ‖ thread 1: takes from shard 0 what is there, and then from shard 1.
+struct first_shard_is_waited_for final : shards_in_use {
+  first_shard_is_waited_for() {
+    for (unsigned i = 0; i != 2; ++i) all.put(&elements[i], i);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      (void)all.near(0).has_work();
+      return;
+    }
+    for (unsigned i = 0; i != 2; ++i) {
+      element* const e = all.take(i);
+      require(e == &elements[i], "a shard has no turn, because another thread uses it");
+      take(e);
+    }
+  }
+  void finish() override { require_each_was_taken_once(); }
+};
+
 const bool added[] = {
     add_case<in_shard_vs_last_spinner<0>>({
         .name = "machine_loop/other_shard_vs_last_spinner",
@@ -127,6 +180,16 @@ const bool added[] = {
     add_case<shards_have_turns>({
         .name = "machine_loop/shards_have_turns",
         .property = "beside tasks that are always runnable each shard of the global queue has its turns",
+        .threads = 2,
+    }),
+    add_case<last_look_waits>({
+        .name = "machine_loop/shard_in_use_vs_last_look",
+        .property = "a thread leaves out a shard that another one uses, but not when it asks whether there is work",
+        .threads = 2,
+    }),
+    add_case<first_shard_is_waited_for>({
+        .name = "machine_loop/first_shard_is_waited_for",
+        .property = "a thread waits for the shard whose turn it is",
         .threads = 2,
     }),
     add_case<overflow_vs_last_spinner>({

@@ -49,6 +49,12 @@ class basic_short_lock {
     return true;
   }
 
+  /// A guess at whether a thread holds the lock, for one that can do something else meanwhile. Wait-free.
+  [[nodiscard]] bool looks_taken() const noexcept {
+    // [short_lock.looks] relaxed: a guess, which decides nothing that a lock has to decide.
+    return taken_.load(std::memory_order::relaxed);
+  }
+
   /// Only the thread that holds the lock. Wait-free.
   void unlock() noexcept {
     // [short_lock.unlock] release: pairs with [short_lock.lock], [short_lock.try], [short_lock.unless] and

@@ -17,8 +17,9 @@ namespace runq {
 
 /// A queue for any number of threads, in shards: each is an inject, and so first in, first out. Of two elements in
 /// different shards either may be taken first. `which` chooses the shard that is asked first, modulo the number of
-/// shards; then all others are asked in turn. So a thread that takes finds nothing only if each shard was empty at some
-/// moment of the call. Any thread.
+/// shards; then all others are asked in turn, but those are left out whose lock another thread holds: there a thread
+/// would wait behind many others for what these are about to take. So a thread that takes finds nothing only if each
+/// shard was empty, or in use, at some moment of the call, and the first was empty. Any thread.
 ///
 /// Link  as of inject
 /// Most  the most shards there can be
@@ -89,7 +90,7 @@ class global_shards {
     for (unsigned i = 0; i != shards_; ++i) {
       shard& s = near(which + i);
       // Another thread may have taken it.
-      if (s.has_work_approx()) {
+      if (s.has_work_approx() && (i == 0 || !s.looks_busy())) {
         if (element* const e = take(s)) return e;
       }
     }
