@@ -69,18 +69,8 @@ class strand_stacks {
 /// As deallocate_frame() and allocate_frame(), but with a cache of this thread's in the place of its processor's.
 class processor_caches {
  public:
-  static void* take(std::size_t bytes) {
-    runq::detail::frame_cache* const cache = held;
-    return cache != nullptr ? cache->allocate(bytes) : runq::detail::allocate_frame_outside(bytes);
-  }
-  static void give_back(void* frame, std::size_t bytes) noexcept {
-    if (runq::detail::somebody_leaves_remains() && runq::detail::leave_remains(frame, bytes)) return;
-    if (runq::detail::frame_cache* const cache = held) {
-      cache->deallocate(frame, bytes);
-    } else {
-      runq::detail::deallocate_frame_outside(frame, bytes);
-    }
-  }
+  static void* take(std::size_t bytes) { return held->allocate(bytes); }
+  static void give_back(void* frame, std::size_t bytes) noexcept { held->deallocate(frame, bytes); }
   static inline constinit thread_local runq::detail::frame_cache* held = nullptr;
 };
 

@@ -2,6 +2,7 @@
 // The pool of frames: blocks are cut from slabs, and slabs of which no block is in use go back to the system. Each test
 // says what time it is.
 #include <atomic>
+#include <coroutine>
 #include <cstdint>
 #include <fstream>
 #include <limits>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <runq/detail/frames.hpp>
+#include <runq/runq.hpp>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -147,6 +149,104 @@ class blocks {
 };
 
 std::uintptr_t slab_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block) / slab_bytes; }
+
+TEST(frames_here, are_the_processors_and_of_no_cache_without_one) {
+  frame_cache* const none = &runq::detail::this_frame_cache();
+  frame_cache* elsewhere = nullptr;
+  std::thread([&] { elsewhere = &runq::detail::this_frame_cache(); }).join();
+  EXPECT_EQ(elsewhere, none);
+  runq::run([&]() -> runq::task<> {
+    EXPECT_EQ(&runq::detail::this_frame_cache(), &runq::detail::this_front()->frames);
+    {
+      const runq::blocking_section outside;
+      EXPECT_EQ(&runq::detail::this_frame_cache(), none);
+    }
+    EXPECT_EQ(&runq::detail::this_frame_cache(), &runq::detail::this_front()->frames);
+    co_return;
+  });
+  EXPECT_EQ(&runq::detail::this_frame_cache(), none);
+}
+
+TEST(frames_here, threads_without_a_processor_share_memory_and_not_blocks) {
+  const auto take_and_give = [] {
+    constexpr std::size_t bytes = 96;
+    for (int round = 0; round != 100; ++round) {
+      std::vector<std::uint64_t*> all(3 * frame_cache::high);
+      for (std::size_t i = 0; i != all.size(); ++i) {
+        all[i] = static_cast<std::uint64_t*>(runq::detail::allocate_frame(bytes));
+        *all[i] = reinterpret_cast<std::uintptr_t>(&all) + i;
+      }
+      for (std::size_t i = 0; i != all.size(); ++i) {
+        EXPECT_EQ(*all[i], reinterpret_cast<std::uintptr_t>(&all) + i);
+        runq::detail::deallocate_frame(all[i], bytes);
+      }
+    }
+  };
+  std::thread other(take_and_give);
+  take_and_give();
+  other.join();
+}
+
+struct large_frame {
+  std::byte bytes[2 * large];
+};
+template <class Variable>
+runq::task<> has(Variable variable, runq::task<> below) {
+  co_await std::move(below);
+  static_cast<void>(variable);
+}
+runq::task<> nothing() { co_return; }
+
+// A coroutine that is destroyed before its owner leaves its memory to it; the frames that go with it do not.
+template <class Variable>
+void leaves_remains() {
+  runq::task<> owned = has(Variable{}, nothing());
+  const auto handle = runq::detail::access::release(owned);
+  runq::detail::destroy_and_leave_remains(handle);
+  EXPECT_TRUE(runq::detail::is_remains(handle.address()));
+  for (int i = 0; i != 3; ++i) {
+    const runq::task<> next = has(Variable{}, nothing());
+    EXPECT_NE(runq::detail::access::handle(next).address(), handle.address()) << "its memory is somebody else's";
+  }
+  runq::detail::free_remains(handle.address());
+}
+
+// A variable whose destructor destroys another coroutine in the same way.
+struct destroys {
+  explicit destroys(void* address) noexcept : of(address) {}
+  destroys(destroys&& other) noexcept : of(std::exchange(other.of, nullptr)) {}
+  destroys& operator=(destroys&&) = delete;
+  ~destroys() {
+    if (of != nullptr) runq::detail::destroy_and_leave_remains(std::coroutine_handle<>::from_address(of));
+  }
+  void* of;
+};
+
+TEST(frames_here, what_leaves_remains_in_a_destructor_of_what_leaves_remains_leaves_its_own) {
+  runq::run([]() -> runq::task<> {
+    runq::task<> inner = nothing();
+    void* const inner_at = runq::detail::access::release(inner).address();
+    runq::task<> outer = has(destroys(inner_at), nothing());
+    void* const outer_at = runq::detail::access::release(outer).address();
+    runq::detail::destroy_and_leave_remains(std::coroutine_handle<>::from_address(outer_at));
+    for (void* const at : {inner_at, outer_at}) {
+      EXPECT_TRUE(runq::detail::is_remains(at));
+      runq::detail::free_remains(at);
+    }
+    co_return;
+  });
+}
+
+TEST(frames_here, what_leaves_remains_keeps_its_memory_until_they_are_freed) {
+  leaves_remains<int>();
+  leaves_remains<large_frame>();
+  runq::run([]() -> runq::task<> {
+    leaves_remains<int>();
+    leaves_remains<large_frame>();
+    EXPECT_EQ(&runq::detail::this_frame_cache(), &runq::detail::this_front()->frames);
+    co_return;
+  });
+}
 
 TEST_F(frame_pool, blocks_lie_in_one_slab_each_behind_its_beginning_and_apart_from_each_other) {
   for (std::size_t size = frame_cache::size_of_class(frame_cache::class_of(1)); size <= large;

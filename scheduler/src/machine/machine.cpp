@@ -166,11 +166,13 @@ void core::leave_processor() noexcept {
   // [machine.leaves] relaxed, unmodelled: for traces; processors change hands by park.hpp and handoff.hpp.
   if (processor* const p = this_processor()) p->held_by.store(-1, std::memory_order::relaxed);
   held_here = nullptr;
+  choose_frames_here();
 }
 
 void core::become(machine* m, processor* p) noexcept {
   machine_here = m;
   held_here = p;
+  choose_frames_here();
 }
 
 void core::hold(machine& m, processor& p) noexcept {

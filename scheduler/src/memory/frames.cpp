@@ -284,6 +284,9 @@ struct remains {
   std::size_t bytes;
 };
 
+// The address of the coroutine that this thread destroys by destroy_and_leave_remains(), until its memory is freed.
+constinit thread_local void* leaves_remains = nullptr;
+
 // The memory of a frame may begin before the address of its coroutine.
 bool is_in(const void* address, const void* memory, std::size_t bytes) noexcept {
   return std::less_equal<>()(memory, address) && std::less<>()(address, static_cast<const char*>(memory) + bytes);
@@ -294,6 +297,52 @@ bool is_in(const void* address, const void* memory, std::size_t bytes) noexcept 
 frame_cache::~frame_cache() {
   for (std::size_t c = 0; c != classes; ++c) {
     if (lists_[c].first != nullptr) shared_pool.put_batch(lists_[c].first, lists_[c].size, c);
+  }
+}
+
+namespace {
+
+// Never destroyed, as the pool.
+union never_destroyed {
+  frame_cache cache;
+  constexpr never_destroyed() noexcept : cache(frame_cache::none()) {}
+  never_destroyed(const never_destroyed&) = delete;
+  ~never_destroyed() {}
+};
+constinit never_destroyed no_cache;
+
+}  // namespace
+
+constinit thread_local frame_cache* frames_here = &no_cache.cache;
+[[gnu::noinline]] frame_cache& frames_here_by_call() noexcept { return *frames_here; }
+
+void choose_frames_here() noexcept {
+  processor_front* const p = leaves_remains == nullptr ? this_front() : nullptr;
+  frames_here = p != nullptr ? &p->frames : &no_cache.cache;
+}
+
+// Without inlining: these two are rare, and their callers are compiled into each coroutine.
+[[gnu::noinline]] void* frame_cache::allocate_apart(std::size_t c) {
+  if (this != &no_cache.cache) {
+    refill(c);
+    return allocate(size_of_class(c));
+  }
+  processor_front* const p = this_front();
+  return p != nullptr ? p->frames.allocate(size_of_class(c)) : allocate_frame_outside(size_of_class(c));
+}
+
+[[gnu::noinline]] void frame_cache::deallocate_apart(void* memory, std::size_t bytes) noexcept {
+  const std::size_t c = class_of(bytes);
+  if (this != &no_cache.cache) {
+    ++lists_[c].size;
+    put(lists_[c], memory, c);
+    trim(c);
+  } else if (leave_remains(memory, bytes)) {
+    // Its owner frees it.
+  } else if (processor_front* const p = this_front()) {
+    p->frames.deallocate(memory, bytes);
+  } else {
+    deallocate_frame_outside(memory, bytes);
   }
 }
 
@@ -317,20 +366,20 @@ void* allocate_frame_outside(std::size_t bytes) {
   return outside_cache().allocate(bytes);
 }
 
-constinit thread_local void* leaves_remains = nullptr;
-[[gnu::noinline]] bool somebody_leaves_remains_by_call() noexcept { return leaves_remains != nullptr; }
-
 bool leave_remains(void* memory, std::size_t bytes) noexcept {
-  if (!is_in(leaves_remains, memory, bytes)) return false;
+  if (leaves_remains == nullptr || !is_in(leaves_remains, memory, bytes)) return false;
   const remains r{&remains_mark, memory, bytes};
   std::memcpy(std::exchange(leaves_remains, nullptr), &r, sizeof(r));
+  choose_frames_here();
   return true;
 }
 
 void destroy_and_leave_remains(std::coroutine_handle<> h) noexcept {
   void* const outer = std::exchange(leaves_remains, h.address());  // in whose destructors this one is destroyed
+  choose_frames_here();
   h.destroy();
   leaves_remains = outer;
+  choose_frames_here();
 }
 
 void free_remains(void* address) noexcept {

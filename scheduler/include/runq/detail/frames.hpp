@@ -47,6 +47,11 @@ class frame_cache {
   };
 
   frame_cache() = default;
+  struct none {};
+  /// A cache that has no block and no room for one: see frames_here.
+  constexpr explicit frame_cache(none) noexcept {
+    for (list& free : lists_) free.size = high - 1;
+  }
   frame_cache(const frame_cache&) = delete;
   frame_cache& operator=(const frame_cache&) = delete;
   ~frame_cache();
@@ -54,8 +59,8 @@ class frame_cache {
   [[nodiscard]] RUNQ_ON_EVERY_CALL void* allocate(std::size_t bytes) {
     if (bytes > largest) return ::operator new(bytes, alignment_for(bytes));
     list& free = lists_[class_of(bytes)];
-    if (free.first == nullptr) refill(class_of(bytes));
     block* const b = free.first;
+    if (b == nullptr) return allocate_apart(class_of(bytes));
     free.first = b->next;
     --free.size;
     show(b, class_of(bytes));
@@ -68,12 +73,9 @@ class frame_cache {
       return;
     }
     list& free = lists_[class_of(bytes)];
-    // The other members are set when it comes first in a batch.
-    block* const freed = ::new (memory) block;
-    freed->next = free.first;
-    free.first = freed;
-    hide(free.first, class_of(bytes));
-    if (++free.size >= high) trim(class_of(bytes));
+    if (free.size == high - 1) return deallocate_apart(memory, bytes);
+    ++free.size;
+    put(free, memory, class_of(bytes));
   }
 
   /// The class of the smallest blocks that have room for `bytes`, and for the links of a free block.
@@ -101,6 +103,8 @@ class frame_cache {
   }
 
  private:
+  [[nodiscard]] void* allocate_apart(std::size_t c);
+  void deallocate_apart(void* memory, std::size_t bytes) noexcept;
   void refill(std::size_t c);
   void trim(std::size_t c) noexcept;
 
@@ -108,8 +112,29 @@ class frame_cache {
     block* first = nullptr;
     std::uint32_t size = 0;
   };
+  static void put(list& free, void* memory, std::size_t c) noexcept {
+    // The other members are set when it comes first in a batch.
+    block* const freed = ::new (memory) block;
+    freed->next = free.first;
+    free.first = freed;
+    hide(freed, c);
+  }
   std::array<list, largest / granule> lists_;
 };
+
+/// The cache of the calling thread's processor. While it has no processor, or is in destroy_and_leave_remains(), a
+/// cache that has no block and no room for one, so that the usual way asks for neither case.
+///
+/// clang++ before 17 gets it by a call: see this_front().
+extern constinit thread_local frame_cache* frames_here;
+[[nodiscard]] frame_cache& frames_here_by_call() noexcept;
+#if defined(__clang__) && __clang_major__ < 17
+[[nodiscard]] inline frame_cache& this_frame_cache() noexcept { return frames_here_by_call(); }
+#else
+[[nodiscard]] inline frame_cache& this_frame_cache() noexcept { return *frames_here; }
+#endif
+/// To be called when the calling thread has got another processor, or lost it.
+void choose_frames_here() noexcept;
 
 /// Allocates and frees a frame's memory without a processor's cache. Any thread.
 [[nodiscard]] void* allocate_frame_outside(std::size_t bytes);
@@ -117,15 +142,7 @@ void deallocate_frame_outside(void* memory, std::size_t bytes) noexcept;
 
 /// Destroys a coroutine but leaves its memory, marked, to the object that owns it.
 void destroy_and_leave_remains(std::coroutine_handle<> h) noexcept;
-/// Whether the calling thread is in destroy_and_leave_remains(). See this_processor() for the two forms.
-extern constinit thread_local void* leaves_remains;  // the address of the coroutine
-[[nodiscard]] bool somebody_leaves_remains_by_call() noexcept;
-#if defined(__clang__) && __clang_major__ < 17
-[[nodiscard]] inline bool somebody_leaves_remains() noexcept { return somebody_leaves_remains_by_call(); }
-#else
-[[nodiscard]] inline bool somebody_leaves_remains() noexcept { return leaves_remains != nullptr; }
-#endif
-/// Marks the memory if it belongs to the coroutine that destroy_and_leave_remains() destroys.
+/// Marks the memory if it belongs to the coroutine that the calling thread destroys by destroy_and_leave_remains().
 [[nodiscard]] bool leave_remains(void* memory, std::size_t bytes) noexcept;
 inline constexpr char remains_mark = 0;
 /// Whether destroy_and_leave_remains() has destroyed the coroutine with this address.

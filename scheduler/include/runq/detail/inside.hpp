@@ -188,17 +188,10 @@ class [[nodiscard]] placed {
 // ---- frames ---------------------------------------------------------------------------------------------------------
 
 /// Memory for a frame: through the cache of the calling thread's processor, if it has one.
-[[nodiscard]] inline void* allocate_frame(std::size_t bytes) {
-  processor_front* const p = this_front();
-  return p != nullptr ? p->frames.allocate(bytes) : allocate_frame_outside(bytes);
-}
+[[nodiscard]] inline void* allocate_frame(std::size_t bytes) { return this_frame_cache().allocate(bytes); }
 RUNQ_ON_EVERY_CALL inline void deallocate_frame(void* memory, std::size_t bytes) noexcept {
-  if (somebody_leaves_remains() && leave_remains(memory, bytes)) return;
-  if (processor_front* const p = this_front()) {
-    p->frames.deallocate(memory, bytes);
-  } else {
-    deallocate_frame_outside(memory, bytes);
-  }
+  if (bytes > frame_cache::largest && leave_remains(memory, bytes)) return;
+  this_frame_cache().deallocate(memory, bytes);
 }
 
 /// The base of every promise, by which its coroutine gets memory: a multiple of `Step` bytes, a power of two. A promise
