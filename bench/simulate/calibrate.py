@@ -41,7 +41,7 @@ NEAR = 0.30
 
 def build_of(commit, build):
     """The program that simulates the scheduler of that commit: its headers, with today's simulator."""
-    sources = build / "calibrate" / commit
+    sources = build / "calibrate-commits" / commit
     sources.mkdir(parents=True, exist_ok=True)
     parts = ["bench/simulate", "deque/include", "scheduler"]
     archive = subprocess.run(["git", "-C", ROOT, "archive", commit, *parts], stdout=subprocess.PIPE)
