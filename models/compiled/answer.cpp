@@ -129,9 +129,9 @@ namespace {
         "{})",
         fmt::join(s.atomics().words().places(), ", "));
   }
-  if (omitted.mutex_memory) {
-    also += fmt::format(", what atomic operations on the memory of a mutex tell of its state, and change of it (at {})",
-                        fmt::join(s.atomics().words().mutex_places(), ", "));
+  if (omitted.lock_memory) {
+    also += fmt::format(", what atomic operations on the memory of a lock tell of its state, and change of it (at {})",
+                        fmt::join(s.atomics().words().lock_places(), ", "));
   }
   if (omitted.lock_rounds && omitted.failed_tries) {
     also += ", failures of try_lock because of a thread that repeats a round in which it takes locks and returns them";

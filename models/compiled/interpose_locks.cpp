@@ -44,6 +44,7 @@ RUNQ_HOOK int pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_rwlockat
   RUNQ_PASS_ON(pthread_rwlock_init, lock, attributes)
   if (attributes != nullptr) s.memory().access(attributes, sizeof *attributes, false, code);
   s.objects().initialise(a_read_write_lock, lock, code);
+  s.atomics().begin_lock(lock, word, 0);
   return 0;
 }
 RUNQ_HOOK int pthread_rwlock_destroy(pthread_rwlock_t* lock) {
@@ -108,8 +109,8 @@ RUNQ_HOOK int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
   s.objects().use(a_read_write_lock, lock, code);
   s.locks().require_held(a_read_write_lock, lock, code);
   --s.locks().held(lock);
-  std::uint32_t value = 0;
-  std::memcpy(&value, lock, sizeof value);  // this thread holds it: no other thread changes the kind of its holder
+  // This thread holds it: no other thread changes the kind of its holder.
+  const std::uint64_t value = s.atomics().held_in_lock(lock, word);
   s.locks().give_back(lock, word, value == writing ? writing : 1, value == writing, code);
   return 0;
 }
@@ -121,13 +122,15 @@ namespace {
 /// As the C library's, when it has just been initialised.
 struct barrier {
   std::uint32_t arrived;
-  std::uint32_t life;  ///< its number among those that were here in this execution
+  std::uint32_t unused;
   std::uint32_t needed;
 };
 static_assert(sizeof(barrier) <= a_barrier.mark);
 
 /// Threads still look at the rounds when others have gone on, who may destroy the barrier: so these lie elsewhere.
-[[nodiscard]] std::uint32_t* rounds_of(session& s, const barrier* b) { return s.waits().word_of(b, b->life); }
+[[nodiscard]] std::uint32_t* rounds_of(session& s, const barrier* b) {
+  return s.waits().word_of(b, s.objects().lives_of(b));
+}
 
 }  // namespace
 
@@ -137,8 +140,9 @@ RUNQ_HOOK int pthread_barrier_init(pthread_barrier_t* at, const pthread_barriera
   if (attributes != nullptr) s.memory().access(attributes, sizeof *attributes, false, code);
   if (count == 0) return EINVAL;
   s.objects().initialise(a_barrier, at, code);
-  const barrier fresh{0, s.objects().lives_of(at), count};
+  const barrier fresh{0, 0, count};
   std::memcpy(at, &fresh, sizeof fresh);
+  s.atomics().begin_lock(at, word, 0);
   return 0;
 }
 RUNQ_HOOK int pthread_barrier_destroy(pthread_barrier_t* at) noexcept {
@@ -161,7 +165,7 @@ RUNQ_HOOK int pthread_barrier_wait(pthread_barrier_t* at) noexcept {
     const auto arrival = s.atomics().arrive(&b->arrived, word, {needed, may_look_at_result(code)}, code);
     return s.atomics().depart(arrival, code) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
   }
-  const std::uint64_t before = s.atomics().rmw(&b->arrived, word, rmw_op::add, 1, std::memory_order::acq_rel, code);
+  const std::uint64_t before = s.atomics().add_to_lock(&b->arrived, word, std::memory_order::acq_rel, code);
   const std::uint64_t round = before / needed;
   if ((before + 1) % needed == 0) {
     // Those who have come last in two rounds may get here in any order: each has seen all that arrived before it.

@@ -678,7 +678,7 @@ RUNQ_HOOK int sem_init(sem_t* semaphore, int shared, unsigned value) {
   RUNQ_PASS_ON_AND_NOTE(a_semaphore, sem_init, semaphore, shared, value)
   if (value > SEM_VALUE_MAX) return failed_with(EINVAL);
   s.objects().initialise(a_semaphore, semaphore, code);
-  std::memcpy(semaphore, &value, sizeof value);
+  s.atomics().begin_lock(semaphore, 4, value);
   semaphore->__size[begins_high] = value > high ? 1 : 0;
   return 0;
 }
@@ -691,7 +691,7 @@ RUNQ_HOOK int sem_post(sem_t* semaphore) {
   RUNQ_PASS_ON(sem_post, semaphore)
   s.objects().use(a_semaphore, semaphore, code);
   if (semaphore->__size[begins_high] == 0) {
-    s.atomics().rmw(semaphore, 4, rmw_op::add, 1, std::memory_order::acq_rel, code);
+    s.atomics().add_to_lock(semaphore, 4, std::memory_order::acq_rel, code);
     return 0;
   }
   return s.locks().take(semaphore, 4, 0, SEM_VALUE_MAX, 1, false, program_locks::taken_from::semaphore, code)
@@ -729,7 +729,7 @@ extern "C" int runq_sem_getvalue(sem_t* semaphore, int* value) {
   s.objects().use(a_semaphore, semaphore, code);
   s.waits().look_for_loop(caller, code);
   s.memory().access(value, sizeof *value, true, code);
-  *value = static_cast<int>(s.atomics().load(semaphore, 4, std::memory_order::relaxed, code));
+  *value = static_cast<int>(s.atomics().load_lock(semaphore, 4, code));
   return 0;
 }
 

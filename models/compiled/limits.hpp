@@ -24,7 +24,7 @@ struct left_out {
   bool reuse = false;              ///< a block might have been allocated that was freed before (once more)
   bool unordered_reuse = false;    ///< so might one of whose free by another thread the thread does not know
   bool mixed_sizes = false;        ///< the parts of an atomic variable were seen in one order
-  bool mutex_memory = false;       ///< atomic operations on the memory of a mutex had nothing to do with its state
+  bool lock_memory = false;        ///< atomic operations on the memory of a lock had nothing to do with its state
   // Both together:
   bool lock_rounds = false;   ///< a loop that takes locks, and gives them back, was taken to wait
   bool failed_tries = false;  ///< a try_lock failed that is not std::lock's: it may have noticed such a round

@@ -4,8 +4,9 @@
 //
 // The first of them shows it, and the search begins again: what was one variable, or two, is another one from then on.
 //
-// The program may also access the memory of a mutex by atomic operations: in a union, say, or where a pool takes it for
-// something else. What such operations see is what they have left there. The state of the mutex lies elsewhere then.
+// The program may also access the memory of a lock (a mutex, a semaphore, a barrier) by atomic operations: in a union,
+// say, or where a pool takes it for something else. What such operations see is what they have left there. The state of
+// the lock lies elsewhere then.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 
 namespace runq::model::compiled {
 
-/// Without a size: a mutex that begins there, and whose memory the program accesses by atomic operations.
+/// Without a size: a lock that begins there, and whose memory the program accesses by atomic operations.
 struct mixed_word {
   std::byte* begin = nullptr;
   unsigned size = 0;
@@ -46,29 +47,36 @@ class mixed_words {
     }
     return {static_cast<std::byte*>(at), size};
   }
-  /// Where the state of the mutex lies: in its memory, or elsewhere.
-  [[nodiscard]] void* state_of(void* mutex) {
-    const auto is_it = [=](const mixed_word& w) { return w.size == 0 && w.begin == mutex; };
-    return std::none_of(words_.begin(), words_.end(), is_it) ? mutex : &states_[mutex];
+  /// Where the state of the lock lies: in its memory, or elsewhere.
+  [[nodiscard]] void* state_of(void* lock) {
+    const auto is_it = [=](const mixed_word& w) { return w.size == 0 && w.begin == lock; };
+    return std::none_of(words_.begin(), words_.end(), is_it) ? lock : &states_[lock];
   }
-  /// The mutex whose state lies there; other memory is itself.
+  /// The lock whose state lies there; other memory is itself.
   [[nodiscard]] const void* seen_as(const void* memory) const noexcept {
-    for (const auto& [mutex, state] : states_) {
-      if (&state == memory) return mutex;
+    for (const auto& [lock, state] : states_) {
+      if (&state == memory) return lock;
     }
     return memory;
+  }
+  /// When an execution begins: calls the function with each lock whose state lies elsewhere, and with that.
+  template <class Function>
+  void for_each_state(Function&& function) {
+    for (const mixed_word& w : words_) {
+      if (w.size == 0) function(static_cast<const void*>(w.begin), states_[w.begin]);
+    }
   }
   /// The running execution shows a word. Both are aligned to their sizes, so one has the other. `where`: the line of
   /// code that shows it.
   void show(const mixed_word& a, const mixed_word& b, std::string where) {
     shown_ = {a.size > b.size ? a : b, std::move(where)};
   }
-  /// Likewise: the program accesses the memory of that mutex.
-  void show_mutex(void* mutex, std::string where) { shown_ = {{static_cast<std::byte*>(mutex), 0}, std::move(where)}; }
+  /// Likewise: the program accesses the memory of that lock.
+  void show_lock(void* lock, std::string where) { shown_ = {{static_cast<std::byte*>(lock), 0}, std::move(where)}; }
   /// The search begins again, and knows the word that was shown last.
   void add_shown() {
     add(shown_.word);
-    (shown_.word.size == 0 ? mutex_places_ : places_).insert(std::move(shown_.where));
+    (shown_.word.size == 0 ? lock_places_ : places_).insert(std::move(shown_.where));
   }
   /// Every search knows these.
   void begin_with(const std::vector<mixed_word>& words) { words_ = given_ = words; }
@@ -78,9 +86,9 @@ class mixed_words {
   /// Lines of code that have shown one, for people.
   [[nodiscard]] const std::set<std::string>& places() const noexcept { return places_; }
   void note_place(std::string where) { places_.insert(std::move(where)); }
-  /// Those that have shown a mutex.
-  [[nodiscard]] const std::set<std::string>& mutex_places() const noexcept { return mutex_places_; }
-  void note_mutex_place(std::string where) { mutex_places_.insert(std::move(where)); }
+  /// Those that have shown a lock.
+  [[nodiscard]] const std::set<std::string>& lock_places() const noexcept { return lock_places_; }
+  void note_lock_place(std::string where) { lock_places_.insert(std::move(where)); }
 
  private:
   /// Instead of those that it has.
@@ -95,9 +103,9 @@ class mixed_words {
     mixed_word word;
     std::string where;
   } shown_;
-  std::map<const void*, std::uint64_t> states_;  ///< of mutexes whose memory the program accesses
+  std::map<const void*, std::uint64_t> states_;  ///< of locks whose memory the program accesses
   std::set<std::string> places_;
-  std::set<std::string> mutex_places_;
+  std::set<std::string> lock_places_;
 };
 
 }  // namespace runq::model::compiled

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "program_atomics.hpp"
 
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -68,6 +69,47 @@ std::uint64_t program_atomics::rmw(void* at, unsigned size, rmw_op op, std::uint
   return value;
 }
 
+std::uint64_t program_atomics::add_to_lock(void* at, unsigned size, std::memory_order order, const void* code) {
+  const site where = code_.here(code);
+  state_of_lock lock = lock_at(at, size, where, code);
+  const std::uint64_t value = now_.search->rmw(lock.variable, rmw_op::add, 1, order, where);
+  check_access(memory_.at(at), at, size, code);
+  now_.note_change();
+  leave_in_memory(memory_.at(lock.at), lock.at, size, (value + 1) & mask_of(size));
+  return value;
+}
+
+std::uint64_t program_atomics::load_lock(void* at, unsigned size, const void* code) {
+  const site where = code_.here(code);
+  state_of_lock lock = lock_at(at, size, where, code);
+  const std::uint64_t value = now_.search->load(lock.variable, std::memory_order::relaxed, exact::nobody, where);
+  check_access(memory_.at(at), at, size, code);
+  return value;
+}
+
+/// Its initial state. If it lies elsewhere, another lock was perhaps there before.
+void program_atomics::begin_lock(void* at, unsigned size, std::uint64_t value) {
+  auto* const state = static_cast<std::byte*>(words_.state_of(at));
+  if (state == at) return wide_.write(at, size, value);
+  granule& g = memory_.at(state);
+  if (const atomic_place* const p = place_of({state, size}, g)) {
+    memory_.end_atomic(g, state - offset_in_granule(state), atomic_place(*p));
+  }
+  wide_.write(state, size, value);
+}
+
+std::uint64_t program_atomics::held_in_lock(void* at, unsigned size) { return wide_.read(words_.state_of(at), size); }
+
+/// What was initialised before the check finds its state in its memory.
+void program_atomics::begin_execution() {
+  words_.for_each_state([this](const void* lock, std::uint64_t& state) {
+    const bool is_there = memory_.beginning().is_global(lock) || memory_.heap().find(lock) != nullptr;
+    std::uint32_t first = 0;
+    if (is_there) std::memcpy(&first, lock, sizeof first);
+    state = first;
+  });
+}
+
 bool program_atomics::compare_exchange(void* at, unsigned size, std::uint64_t& expected, std::uint64_t desired,
                                        bool weak, std::memory_order success, std::memory_order failure,
                                        const void* code, event_id like) {
@@ -116,37 +158,35 @@ void program_atomics::end_plain_store(void* at, unsigned size, const void* code)
 bool program_atomics::take(void* at, unsigned size, std::uint64_t first, std::uint64_t count, std::uint64_t delta,
                            bool blocking, const void* code) {
   const site where = code_.here(code);
-  granule& g = memory_.at(at);
-  location variable = whole_variable_at(g, at, size, where, code);
-  const bool done = now_.search->take(variable, first, count, delta, blocking, where);
-  check_access(g, at, size, code);
+  state_of_lock lock = lock_at(at, size, where, code);
+  const bool done = now_.search->take(lock.variable, first, count, delta, blocking, where);
+  check_access(memory_.at(at), at, size, code);
   if (!done) return false;
   const exact::graph& graph = now_.search->current_graph();
-  leave_in_memory(g, at, size, graph.at(now_.search->running(), now_.search->position() - 1).value);
+  leave_in_memory(memory_.at(lock.at), lock.at, size,
+                  graph.at(now_.search->running(), now_.search->position() - 1).value);
   return true;
 }
 
 void program_atomics::give_back(void* at, unsigned size, std::uint64_t delta, bool is_all, const void* code) {
   const site where = code_.here(code);
-  granule& g = memory_.at(at);
-  location variable = whole_variable_at(g, at, size, where, code);
+  state_of_lock lock = lock_at(at, size, where, code);
   std::uint64_t before = delta;
   if (is_all) {
-    now_.search->store(variable, 0, std::memory_order::release, where);
+    now_.search->store(lock.variable, 0, std::memory_order::release, where);
   } else {
-    before = now_.search->rmw(variable, rmw_op::sub, delta, std::memory_order::release, where);
+    before = now_.search->rmw(lock.variable, rmw_op::sub, delta, std::memory_order::release, where);
   }
-  check_access(g, at, size, code);
-  leave_in_memory(g, at, size, before - delta);
+  check_access(memory_.at(at), at, size, code);
+  leave_in_memory(memory_.at(lock.at), lock.at, size, before - delta);
 }
 
 event_id program_atomics::arrive(const void* at, unsigned size, arriving how, const void* code) {
   const site where = code_.here(code);
-  granule& g = memory_.at(at);
-  location variable = whole_variable_at(g, at, size, where, code);
-  const event_id arrival = now_.search->arrive(variable, how, where);
+  state_of_lock lock = lock_at(at, size, where, code);
+  const event_id arrival = now_.search->arrive(lock.variable, how, where);
   now_.note_effect();
-  check_access(g, at, size, code);
+  check_access(memory_.at(at), at, size, code);
   return arrival;
 }
 
@@ -157,42 +197,43 @@ bool program_atomics::depart(event_id arrival, const void* code) {
 
 void program_atomics::depart(const void* at, unsigned size, std::uint32_t round, bool by_token, const void* code) {
   const site where = code_.here(code);
-  location variable = whole_variable_at(memory_.at(at), at, size, where, code);
+  state_of_lock lock = lock_at(at, size, where, code);
   now_.note_effect();
-  now_.search->depart(variable, round, by_token, where);
+  now_.search->depart(lock.variable, round, by_token, where);
 }
 
 bool program_atomics::has_late_departure(const void* at, unsigned size) {
-  const atomic_place* const p = place_of(words_.around(const_cast<void*>(at), size), memory_.at(at));
+  void* const state = words_.state_of(const_cast<void*>(at));
+  const atomic_place* const p = place_of(words_.around(state, size), memory_.at(state));
   return p != nullptr && exact::has_late_departure(now_.search->current_graph(),
                                                    {static_cast<std::uint16_t>(exact::constructing), p->variable});
 }
 
 void program_atomics::lock(void* mutex, const void* code) {
   const site where = code_.here(code);
-  location at = mutex_at(mutex, where, code);
-  now_.search->mutex_lock(at, where);
+  state_of_lock at = lock_at(mutex, mutex_bytes, where, code);
+  now_.search->mutex_lock(at.variable, where);
   check_access(memory_.at(mutex), mutex, mutex_bytes, code);
 }
 
 bool program_atomics::try_lock(void* mutex, exact::event_id like, const void* code) {
   const site where = code_.here(code);
-  location at = mutex_at(mutex, where, code);
-  const bool done = now_.search->mutex_try_lock(at, like, where);
+  state_of_lock at = lock_at(mutex, mutex_bytes, where, code);
+  const bool done = now_.search->mutex_try_lock(at.variable, like, where);
   check_access(memory_.at(mutex), mutex, mutex_bytes, code);
   return done;
 }
 
 void program_atomics::unlock(void* mutex, const void* code) {
   const site where = code_.here(code);
-  location at = mutex_at(mutex, where, code);
-  now_.search->mutex_unlock(at, where);
+  state_of_lock at = lock_at(mutex, mutex_bytes, where, code);
+  now_.search->mutex_unlock(at.variable, where);
   check_access(memory_.at(mutex), mutex, mutex_bytes, code);
 }
 
 location program_atomics::variable_at(granule& g, const void* at, unsigned size, const site& where, const void* code) {
   atomic_place* const p = place_of({static_cast<std::byte*>(const_cast<void*>(at)), size}, g);
-  if (p != nullptr && p->is_mutex) begin_again_if_others_use(*p, const_cast<void*>(at), false, code);
+  if (p != nullptr && p->is_lock) begin_again_if_others_use(*p, const_cast<void*>(at), false, code);
   return any_variable_at(g, at, size, where, code);
 }
 
@@ -236,34 +277,36 @@ location program_atomics::whole_variable_at(granule& g, const void* at, unsigned
   return variable;
 }
 
-/// The variable that is the state of the mutex.
-location program_atomics::mutex_at(void* mutex, const site& where, const void* code) {
-  if (void* const state = words_.state_of(mutex); state != mutex) {
-    now_.omitted.mutex_memory = true;
-    return whole_variable_at(memory_.at(state), state, mutex_bytes, where, code);
+/// The variable that is the state of the lock.
+program_atomics::state_of_lock program_atomics::lock_at(const void* at, unsigned size, const site& where,
+                                                        const void* code) {
+  auto* const lock = const_cast<void*>(at);
+  if (void* const state = words_.state_of(lock); state != lock) {
+    now_.omitted.lock_memory = true;
+    return {whole_variable_at(memory_.at(state), state, size, where, code), state};
   }
-  if (words_.around(mutex, mutex_bytes).size != mutex_bytes) begin_again_with_mutex(mutex, code);
-  granule& g = memory_.at(mutex);
-  const auto place = [&] { return place_of({static_cast<std::byte*>(mutex), mutex_bytes}, g); };
+  if (words_.around(lock, size).size != size) begin_again_with_lock(lock, code);
+  granule& g = memory_.at(lock);
+  const auto place = [&] { return place_of({static_cast<std::byte*>(lock), size}, g); };
   atomic_place* const p = place();
-  if (p != nullptr && !p->is_mutex) begin_again_if_others_use(*p, mutex, true, code);
-  const location found = whole_variable_at(g, mutex, mutex_bytes, where, code);
-  place()->is_mutex = true;
-  return found;
+  if (p != nullptr && !p->is_lock) begin_again_if_others_use(*p, lock, true, code);
+  const location found = whole_variable_at(g, lock, size, where, code);
+  place()->is_lock = true;
+  return {found, lock};
 }
 
-/// What lies there is taken for a mutex from now on, or for none any more.
-void program_atomics::begin_again_if_others_use(atomic_place& place, void* mutex, bool is_mutex, const void* code) {
+/// What lies there is taken for a lock from now on, or for none any more.
+void program_atomics::begin_again_if_others_use(atomic_place& place, void* lock, bool is_lock, const void* code) {
   const bool is_reused =
-      now_.on_a_stack(mutex) && now_.concurrent_event(place.variable, false, now_.search->position()) == exact::nobody;
-  if (!is_reused && !is_private(place, mutex)) begin_again_with_mutex(mutex, code);
-  place.is_mutex = is_mutex;
+      now_.on_a_stack(lock) && now_.concurrent_event(place.variable, false, now_.search->position()) == exact::nobody;
+  if (!is_reused && !is_private(place, lock)) begin_again_with_lock(lock, code);
+  place.is_lock = is_lock;
 }
 
-void program_atomics::begin_again_with_mutex(void* mutex, const void* code) {
+void program_atomics::begin_again_with_lock(void* lock, const void* code) {
   const std::string where = code_.to_text(code_.frame_of(code));
-  words_.show_mutex(mutex, where);
-  now_.search->give_up_sizes(fmt::format("atomic operations on the memory of a mutex, at {}", where));
+  words_.show_lock(lock, where);
+  now_.search->give_up_sizes(fmt::format("atomic operations on the memory of a lock, at {}", where));
 }
 
 location program_atomics::variable_of(const mixed_word& word, granule& g, const site& where, const void* code) {

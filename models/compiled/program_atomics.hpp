@@ -65,6 +65,14 @@ class program_atomics {
                           bool blocking, const void* code);
   /// Subtracts `delta` from a lock that holds it, by a store if it is all that the lock holds.
   void give_back(void* at, unsigned size, std::uint64_t delta, bool is_all, const void* code);
+  /// Adds one to what a lock holds, and returns what it was.
+  std::uint64_t add_to_lock(void* at, unsigned size, std::memory_order order, const void* code);
+  [[nodiscard]] std::uint64_t load_lock(void* at, unsigned size, const void* code);
+  /// A lock is initialised, and holds that.
+  void begin_lock(void* at, unsigned size, std::uint64_t value);
+  /// What it holds, for a thread that knows: no other one changes it.
+  [[nodiscard]] std::uint64_t held_in_lock(void* at, unsigned size);
+  void begin_execution();
 
   [[nodiscard]] undone_rounds& undone() noexcept { return undone_; }
   [[nodiscard]] wide_values& wide() noexcept { return wide_; }
@@ -87,15 +95,19 @@ class program_atomics {
                                          const void* code);
   [[nodiscard]] location whole_variable_at(granule& g, const void* at, unsigned size, const site& where,
                                            const void* code);
-  [[nodiscard]] location mutex_at(void* mutex, const site& where, const void* code);
-  void begin_again_if_others_use(atomic_place& place, void* mutex, bool is_mutex, const void* code);
+  struct state_of_lock {
+    location variable;
+    void* at = nullptr;  ///< in the lock, or elsewhere: see mixed_words
+  };
+  [[nodiscard]] state_of_lock lock_at(const void* at, unsigned size, const site& where, const void* code);
+  void begin_again_if_others_use(atomic_place& place, void* lock, bool is_lock, const void* code);
   void require_no_write_beside(const mixed_word& word, const void* at, unsigned size);
   [[nodiscard]] location variable_of(const mixed_word& word, granule& g, const site& where, const void* code);
   [[nodiscard]] static atomic_place* place_of(const mixed_word& word, granule& g);
   [[nodiscard]] location new_variable_at(granule& g, const void* at, unsigned size, const site& where,
                                          const void* code);
   void make_room(granule& g, const std::byte* part, byte_mask bytes, const void* at, unsigned size, const void* code);
-  [[noreturn]] void begin_again_with_mutex(void* mutex, const void* code);
+  [[noreturn]] void begin_again_with_lock(void* lock, const void* code);
   [[noreturn]] void begin_again_with_word(const atomic_place& p, const std::byte* part, const void* at, unsigned size,
                                           const void* code);
   [[nodiscard]] std::uint16_t variable_number(granule& g, const void* at, unsigned size, const void* code);

@@ -42,7 +42,10 @@ class program_objects {
   void forget_outside(const void* at);
 
   /// How many objects have been initialised there in this execution.
-  [[nodiscard]] unsigned lives_of(const void* at) { return objects_[at].lives; }
+  [[nodiscard]] unsigned lives_of(const void* at) const {
+    const auto known = objects_.find(at);
+    return known == objects_.end() ? 0 : known->second.lives;
+  }
   /// The object whose mark lies at an address outside of the program's memory; nullptr: that is no such address.
   [[nodiscard]] const void* marked_at(const void* mark) const noexcept;
 

@@ -190,6 +190,7 @@ void session::begin_execution() {
   waits_.begin_execution();
   reuse_.begin_execution();
   objects_.begin_execution();
+  atomics_.begin_execution();
   begin_thread(1);
   std::set_terminate(&terminated);
 }

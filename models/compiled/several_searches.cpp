@@ -62,7 +62,7 @@ class searches {
     json said = json::parse(got.text);
     words_ = said["words"].get<std::vector<mixed_word>>();
     places_ = said["places"];
-    mutex_places_ = said["mutexes"];
+    lock_places_ = said["locks"];
     return said;
   }
 
@@ -72,11 +72,11 @@ class searches {
     mixed_words& words = s.atomics().words();
     words.begin_with(words_);
     for (const std::string& where : places_) words.note_place(where);
-    for (const std::string& where : mutex_places_) words.note_mutex_place(where);
+    for (const std::string& where : lock_places_) words.note_lock_place(where);
     json said = result_of_search(s, options);
     said["words"] = words.all();
     said["places"] = words.places();
-    said["mutexes"] = words.mutex_places();
+    said["locks"] = words.lock_places();
     return sent(said);
   }
 
@@ -210,7 +210,7 @@ class searches {
   const check_function& check_;
   std::vector<code_line> relaxed_;
   std::vector<std::string> places_;
-  std::vector<std::string> mutex_places_;
+  std::vector<std::string> lock_places_;
   std::vector<mixed_word> words_;  ///< that the last search has found: the ways through it are those of these
   std::vector<race> races_;
 };

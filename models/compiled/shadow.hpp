@@ -86,7 +86,7 @@ struct atomic_place {
   std::uint8_t first = 0;  ///< its first byte in the granule
   std::uint8_t size = 0;   ///< 16: it lies in two granules, each of which has it
   bool is_upper = false;   ///< of these, this is the second one
-  bool is_mutex = false;
+  bool is_lock = false;
   std::uint16_t variable = 0;
   std::uint64_t in_memory = 0;  ///< the value that the checker last left in memory
 

@@ -165,7 +165,7 @@ std::string describe_part(const search_result& r, session& s, const answer& a) {
                {"left_out", std::bit_cast<flags>(s.omitted())},
                {"weakened", s.code().orders().weakened_in()},
                {"different_sizes", s.atomics().words().places()},
-               {"mutexes", s.atomics().words().mutex_places()}};
+               {"locks", s.atomics().words().lock_places()}};
   for (const unseen_code& u : all_unseen_code(s)) said["not_seen"].push_back({u.what, u.times});
   if (a.result != nullptr) said["result"] = *a.result;
   return said.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -201,7 +201,7 @@ answer share_out::result(session& s, double seconds) const {
     const flags more = said["left_out"];
     for (std::size_t i = 0; i != more.size(); ++i) omitted[i] |= more[i];
     for (const json& where : said["different_sizes"]) s.atomics().words().note_place(where);
-    for (const json& where : said["mutexes"]) s.atomics().words().note_mutex_place(where);
+    for (const json& where : said["locks"]) s.atomics().words().note_lock_place(where);
     for (const json& u : said.value("not_seen", json::array())) add_unseen_code({{u[0], u[1]}});
     for (const std::string& file : said["weakened"].get<std::vector<std::string>>())
       s.code().orders().note_weakened_in(file);

@@ -28,12 +28,27 @@
 // check -DLATE -DRELAXED: FAIL data race
 // check --all-failures 2 -DLATE -DRELAXED: FAIL 1 different failure
 // check -DON_A_STACK: FAIL check failed
-// check -DLOCK=int: bounded; on the memory of a mutex tell of its state, and change of it (at
-// check -DLOCK=int -DFIRST: bounded; on the memory of a mutex tell of its state, and change of it (at
+// check -DLOCK=int: bounded; on the memory of a lock tell of its state, and change of it (at
+// check -DLOCK=int -DFIRST: bounded; on the memory of a lock tell of its state, and change of it (at
 // check -DLOCK=long: bounded
 // check -DLOCK=long -DFIRST: bounded
 // check -DLOCK=long -DWRONG: FAIL data race
 // check --all-failures 2 -DLOCK=long -DWRONG: FAIL 1 different failure
+// check -DSEMAPHORE=int: bounded; on the memory of a lock tell of its state, and change of it (at
+// check -DSEMAPHORE=long: bounded; on the memory of a lock tell of its state, and change of it (at
+// check -DSEMAPHORE=long -DFIRST: bounded; on the memory of a lock tell of its state, and change of it (at
+// check -DSEMAPHORE=long -DWRONG: FAIL check failed
+// check -DREADERS=int: bounded; on the memory of a lock tell of its state, and change of it (at
+// check -DREADERS=long: bounded; on the memory of a lock tell of its state, and change of it (at
+// check -DREADERS=long -DFIRST: bounded; on the memory of a lock tell of its state, and change of it (at
+// check -DREADERS=long -DWRONG: FAIL data race
+// check -DSPIN=int: bounded; on the memory of a lock tell of its state, and change of it (at
+// check -DSPIN=int -DFIRST: bounded; on the memory of a lock tell of its state, and change of it (at
+// check -DSPIN=int -DWRONG: FAIL data race
+// check -DBARRIER=int: bounded; on the memory of a lock tell of its state, and change of it (at
+// check -DBARRIER=long: bounded; on the memory of a lock tell of its state, and change of it (at
+// check -DBARRIER=long -DFIRST: bounded; on the memory of a lock tell of its state, and change of it (at
+// check -DBARRIER=long -DWRONG: FAIL check failed
 // check -mcx16 -DWIDE: bounded
 // check -mcx16 -DWIDE -DTORN: FAIL check failed
 // check -mcx16 -DWIDE -DRELAXED: FAIL data race
@@ -42,6 +57,9 @@
 #include <cstdint>
 #include <mutex>
 #include <thread>
+
+#include <pthread.h>
+#include <semaphore.h>
 
 #ifndef ROUNDS
 #define ROUNDS 0
@@ -321,5 +339,104 @@ int main() {
   }
   a.join();
   assert(data[0] == 2);
+#elif defined(SEMAPHORE)
+  // The same of a semaphore, which is initialised again in the end.
+  static sem_t semaphore;
+#ifdef WRONG
+  sem_init(&semaphore, 0, 2);
+#else
+  sem_init(&semaphore, 0, 1);
+#endif
+  auto* const link = reinterpret_cast<SEMAPHORE*>(&semaphore);
+#ifdef FIRST
+  __atomic_store_n(link, 5, relaxed);
+#endif
+  const auto use = [] {
+    sem_wait(&semaphore);
+    ++data[0];
+    sem_post(&semaphore);
+  };
+  std::thread a(use);
+  use();
+  __atomic_store_n(link, 7, relaxed);
+  a.join();
+  int value = 0;
+  sem_getvalue(&semaphore, &value);
+  assert(value == 1 && __atomic_load_n(link, relaxed) == 7);
+  sem_destroy(&semaphore);
+  sem_init(&semaphore, 0, 3);
+  sem_wait(&semaphore);
+  sem_getvalue(&semaphore, &value);
+  assert(value == 2);
+#elif defined(READERS)
+  static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  auto* const link = reinterpret_cast<READERS*>(&lock);
+#ifdef FIRST
+  __atomic_store_n(link, 5, relaxed);
+#endif
+  const auto use = [] {
+#ifdef WRONG
+    pthread_rwlock_rdlock(&lock);
+#else
+    pthread_rwlock_wrlock(&lock);
+#endif
+    ++data[0];
+    pthread_rwlock_unlock(&lock);
+  };
+  std::thread a(use);
+  use();
+  __atomic_store_n(link, 7, relaxed);
+  pthread_rwlock_rdlock(&lock);
+  assert(pthread_rwlock_trywrlock(&lock) != 0 && pthread_rwlock_tryrdlock(&lock) == 0);
+  pthread_rwlock_unlock(&lock);
+  pthread_rwlock_unlock(&lock);
+  a.join();
+  assert(data[0] == 2 && __atomic_load_n(link, relaxed) == 7);
+#elif defined(SPIN)
+  static pthread_spinlock_t lock;
+  pthread_spin_init(&lock, 0);
+  auto* const link = reinterpret_cast<SPIN*>(const_cast<int*>(&lock));
+#ifdef FIRST
+  __atomic_store_n(link, 5, relaxed);
+#endif
+  const auto use = [] {
+#ifndef WRONG
+    pthread_spin_lock(&lock);
+#endif
+    ++data[0];
+#ifndef WRONG
+    pthread_spin_unlock(&lock);
+#endif
+  };
+  std::thread a(use);
+  use();
+  __atomic_store_n(link, 7, relaxed);
+  a.join();
+  pthread_spin_lock(&lock);
+  assert(data[0] == 2 && __atomic_load_n(link, relaxed) == 7);
+  pthread_spin_unlock(&lock);
+#elif defined(BARRIER)
+  static pthread_barrier_t barrier;
+#ifdef WRONG
+  pthread_barrier_init(&barrier, nullptr, 1);
+#else
+  pthread_barrier_init(&barrier, nullptr, 2);
+#endif
+  auto* const link = reinterpret_cast<BARRIER*>(&barrier);
+#ifdef FIRST
+  __atomic_store_n(link, 5, relaxed);
+#endif
+  std::thread a([] {
+    data[0] = 1;
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    data[0] = 2;
+  });
+  pthread_barrier_wait(&barrier);
+  assert(data[0] == 1);
+  __atomic_store_n(link, 7, relaxed);
+  pthread_barrier_wait(&barrier);
+  a.join();
+  assert(data[0] == 2 && __atomic_load_n(link, relaxed) == 7);
 #endif
 }
