@@ -194,9 +194,9 @@ int main() {
             # Another header's name, and the end of a name, wrap nothing.
             for other in "inner_word.hpp", "ord.hpp":
                 self.assertIn("word.hpp:4", self.check("--compiler", compiler, "--wrapper", other, program, status=1))
-        self.assertIn("queue.tail → 1", self.check("--wrapper", "word.hpp", program, status=1))
-        self.assertIn("queue+4.inside → 1", self.check(program, status=1))
-        self.assertIn("queue.head ← 1", self.check("--wrapper", "word.hpp", program, status=1))
+        self.assertIn("queue.tail.inside → 1", self.check("--wrapper", "word.hpp", program, status=1))
+        self.assertIn("queue.tail.inside → 1", self.check(program, status=1))
+        self.assertIn("queue.head.inside ← 1", self.check("--wrapper", "word.hpp", program, status=1))
 
     def test_a_program_that_is_all_wrapper_is_shown(self):
         self.file("word.hpp", self.HEADER)
