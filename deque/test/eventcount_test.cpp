@@ -79,11 +79,16 @@ TEST(eventcount, a_time_limit_is_kept_and_may_be_any_duration) {
 
 TEST(eventcount, a_sleep_of_the_longest_time_ends_by_a_notification) {
   runq::eventcount idle;
+  std::atomic<bool> woken{false};
+  // Again and again: a notification that comes within prepare() counts for nobody.
   std::thread waker([&] {
-    while (idle.waiting_approx() == 0) std::this_thread::yield();
-    idle.notify_one();
+    while (!woken) {
+      idle.notify_one();
+      std::this_thread::yield();
+    }
   });
   EXPECT_TRUE(idle.wait_for(idle.prepare(), std::chrono::nanoseconds::max()));
+  woken = true;
   waker.join();
 }
 
