@@ -92,7 +92,7 @@ void program_memory::require_own_stack(granule& g, const void* part, const plain
 /// So they are although they read atomic variables: then no other thread may write to these plainly, nor read them
 /// where the rounds write. Those on the heap are read again.
 void program_memory::require_no_variable(const granule& g, const void* part, byte_mask bytes, bool is_write) {
-  if (now_.is_alone() || now_.on_own_stack(part) || heap_.owns(part)) return;
+  if (now_.is_alone() || heap_.owns(part)) return;
   const std::vector<atomic_places::numbered>& known = g.atomics->known;
   const bool is_variable = std::any_of(known.begin(), known.end(), [=](const atomic_places::numbered& k) {
     return k.place.size > granule_bytes || (k.place.bytes() & bytes) != 0;
@@ -101,7 +101,7 @@ void program_memory::require_no_variable(const granule& g, const void* part, byt
   for (const atomic_places::numbered& k : known) {
     if (now_.search->judges_undone_rounds()) now_.search->note_other_use(k.place.variable);
   }
-  if (!is_write) return;
+  if (!is_write || now_.on_own_stack(part)) return;
   now_.search->require_no_round_left_out();
 }
 

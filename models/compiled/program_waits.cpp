@@ -105,11 +105,15 @@ void program_waits::look_for_undone_round(const visit& now) {
   for (auto v = passed.rbegin(); v != passed.rend(); ++v) {
     if (v->position == now.position) continue;
     if (v->timed != now.timed || v->effects != now.effects) return;
-    const bool is_here_again = v->state == now.state && v->writes == now.writes;
-    const bool tries_again = v->position < kept.position && v->accesses == kept.accesses &&
-                             graph.at(self, kept.position).repeats(graph.at(self, v->position));
+    const bool is_here_again = v->state == now.state;
+    const bool tries_again =
+        v->position < kept.position && graph.at(self, kept.position).repeats(graph.at(self, v->position));
     if (!is_here_again && !tries_again) continue;
     const unsigned end = is_here_again ? now.position : kept.position;
+    // What it reads plainly may race with what comes after the round. Of a thread that is alone only writes are
+    // counted.
+    const visit& last = is_here_again ? now : kept;
+    if (v->accesses != last.accesses || v->writes != last.writes) continue;
     exact::undone_round round;
     if (!reads_heap_again(v->position, end) || !atomics_.undone().is_undone(v->position, end, round)) continue;
     const std::optional<std::uint64_t> state = with_writes(now.state, kept.writes);
@@ -232,8 +236,7 @@ void program_waits::look_for_shortcut(const visit& now) {
 
 /// The round of a loop that has begun there.
 void program_waits::leave_out_round(unsigned begin, const void* code) {
-  now_.search->leave_out_round();
-  wait_for_others(begin, code);
+  now_.search->leave_out_round(begin, code_.here(code));
 }
 
 /// Whether all that the running thread has read plainly from `begin` to `end` it has read again since then: who races

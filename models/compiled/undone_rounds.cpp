@@ -40,8 +40,8 @@ void undone_rounds::leave_out(const exact::undone_round& round) {
   bool is_new = false;
   for (const exact::passing_difference& d : round.differences) is_new = known.add(d) || is_new;
   if (!is_new) return;
-  if (known.is_used_otherwise()) now_.search->give_up_undone_rounds();
-  if (known.is_loaded()) now_.search->begin_again_with_differences();
+  looked_at_.clear();
+  now_.search->begin_again_with_differences();
 }
 
 void undone_rounds::look_at_last_operation() {
@@ -51,20 +51,18 @@ void undone_rounds::look_at_last_operation() {
                       static_cast<std::uint16_t>(now_.search->position() - 1)};
   const node& n = graph.at(last);
   if (n.kind == node_kind::write && n.exclusive && exact::adds(graph.at(last.thread, last.index - 1U))) return;
-  exact::differences_left_out& known = now_.search->differences();
   if (n.kind == node_kind::read && exact::only_reads(n) && n.accessed.is_whole()) {
-    known.note_load(n.variable);
-    if (known.has(n.variable)) look_at_load(last);
+    if (now_.search->differences().has(n.variable)) look_at_load(last);
     return;
   }
   now_.search->note_other_use(n.variable.index);
 }
 
-/// The threads that may have left out a round at the time of the load.
+/// The threads that may have left out a round at the time of the load. One that has not been started yet may, too.
 std::vector<unsigned> undone_rounds::threads_beside(event_id load) const {
   const exact::graph& graph = now_.search->current_graph();
   std::vector<unsigned> beside;
-  for (unsigned t = 1; t != graph.end_of_threads(); ++t) {
+  for (unsigned t = 1; t != exact::finishing; ++t) {
     const bool is_over = graph.has_ended(t) && graph.at(load).hb.covers(graph.last_of(t));
     if (t != load.thread && !is_over) beside.push_back(t);
   }
@@ -81,8 +79,7 @@ void undone_rounds::look_at_load(event_id load) {
   const std::uint64_t before = moment_of(load).state;
   const std::vector<unsigned> beside = threads_beside(load);
   const node& n = now_.search->current_graph().at(load);
-  std::uint64_t key = mixed(mixed(before, n.value), now_.search->differences().all().size());
-  key = mixed(key, n.variable.index);  // which it is may be forgotten
+  std::uint64_t key = mixed(mixed(before, n.value), n.variable.index);  // which it is may be forgotten
   for (const unsigned t : beside) key = mixed(key, t);
   if (looked_at_.contains(key)) return;
   require_same(load, beside);

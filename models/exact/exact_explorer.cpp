@@ -202,6 +202,19 @@ bool maximally_added(const graph& g, event_id e, const clock& prefix) {
   return true;
 }
 
+clock permanent_in(const graph& g) {
+  clock result;
+  for (unsigned t = constructing + 1; t != g.end_of_threads(); ++t) {
+    for (unsigned i = g.size(t); i-- > result[t];) {
+      const event_id e{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
+      if (maximally_added(g, e, {})) continue;
+      result.join(g.at(e).porf);
+      break;
+    }
+  }
+  return result;
+}
+
 void explorer::revisit(event_id read, event_id write) {
   std::unique_ptr<graph> next = copy(*run_.g);
   graph& g = *next;

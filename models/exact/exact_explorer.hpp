@@ -22,6 +22,8 @@ namespace runq::model::exact {
 
 /// IsMaximallyAdded of the paper. `prefix`: what the revisiting write depends on.
 [[nodiscard]] bool maximally_added(const graph& g, event_id e, const clock& prefix);
+/// The events that are in every graph that follows, each read with the same source.
+[[nodiscard]] clock permanent_in(const graph& g);
 
 class explorer {
  public:

@@ -153,9 +153,11 @@ void program_operations::give_up(std::string message) {
   run_.abandon();
 }
 
-void program_operations::leave_out_round() {
+void program_operations::leave_out_round(unsigned since, site where) {
   run_.has_left_out_round = true;
   if (run_.is_used_beside_rounds) require_no_round_left_out();
+  if (permanent_in(*run_.g).covers(run_.g->last_of(run_.current))) leave_out();
+  wait_unjudged(since, where);
 }
 
 void program_operations::require_no_round_left_out() {
@@ -168,7 +170,6 @@ void program_operations::require_no_round_left_out() {
 
 void program_operations::note_other_use(unsigned variable) {
   const event_id of{static_cast<std::uint16_t>(constructing), static_cast<std::uint16_t>(variable)};
-  run_.differences.note_other_use(of);
   if (run_.differences.has(of)) give_up_undone_rounds();
 }
 
@@ -181,7 +182,7 @@ void program_operations::give_up_undone_rounds() {
 
 void program_operations::begin_again_with_differences() {
   found_.knows_more = true;
-  give_up("a round that is left out was not known when a thread loaded its variable");
+  give_up("a round that is left out was not known when the search began");
 }
 
 void program_operations::give_up_sizes(std::string message) {

@@ -52,20 +52,6 @@ bool any_orbit(const graph& g, Function&& function) {
   return n.kind == node_kind::read ? g.at(n.source).place : n.place;
 }
 
-/// The events that are in every graph that follows, each read with the same source.
-[[nodiscard]] clock permanent_in(const graph& g) {
-  clock result;
-  for (unsigned t = constructing + 1; t != g.end_of_threads(); ++t) {
-    for (unsigned i = g.size(t); i-- > result[t];) {
-      const event_id e{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
-      if (maximally_added(g, e, {})) continue;
-      result.join(g.at(e).porf);
-      break;
-    }
-  }
-  return result;
-}
-
 /// Whether `write` and all before it in mo are read-modify-writes, or the initial value: then no write comes in
 /// between. `passed`: a write that may be one of them.
 [[nodiscard]] bool is_end_of_chain(const graph& g, event_id write, event_id passed, bool& has_passed) noexcept {

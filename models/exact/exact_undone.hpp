@@ -35,7 +35,8 @@ struct undone_round {
 /// A read-modify-write that adds, whatever it finds: two of them may change places.
 [[nodiscard]] bool adds(const node& n) noexcept;
 
-/// Of the rounds that a search has left out, and what it has seen of their variables while other threads ran.
+/// Of the rounds that a search leaves out. It begins again with each that it finds: so all are known from its
+/// beginning.
 class differences_left_out {
  public:
   [[nodiscard]] const std::vector<passing_difference>& all() const noexcept { return all_; }
@@ -48,26 +49,9 @@ class differences_left_out {
     all_.push_back(d);
     return true;
   }
-  void note_load(event_id variable) { note(loaded_, variable); }
-  /// Neither a load nor an addition.
-  void note_other_use(event_id variable) { note(used_otherwise_, variable); }
-  /// Of one of those variables:
-  [[nodiscard]] bool is_loaded() const noexcept { return has_any(loaded_); }
-  [[nodiscard]] bool is_used_otherwise() const noexcept { return has_any(used_otherwise_); }
 
  private:
-  static void note(std::vector<bool>& of, event_id variable) {
-    if (of.size() <= variable.index) of.resize(variable.index + 1U);
-    of[variable.index] = true;
-  }
-  [[nodiscard]] bool has_any(const std::vector<bool>& of) const noexcept {
-    return std::any_of(all_.begin(), all_.end(),
-                       [&](const auto& d) { return d.variable.index < of.size() && of[d.variable.index]; });
-  }
-
   std::vector<passing_difference> all_;
-  std::vector<bool> loaded_;  // by the numbers of variables
-  std::vector<bool> used_otherwise_;
 };
 
 /// Of the thread's events from `begin` to `end`.

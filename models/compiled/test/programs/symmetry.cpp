@@ -2,7 +2,7 @@
 // Threads that begin alike are explored up to symmetry with --symmetry on, and in every order without it. Where the
 // program can tell them apart, all is explored in any case. Which executions fail does not depend on it.
 // check -DCOUNTER: exhaustive, 24 executions
-// check -DCOUNTER --symmetry on: exhaustive, 1 execution, +39 blocked
+// check -DCOUNTER --symmetry on: exhaustive, 1 execution, +30 blocked
 // check -DCOUNTER --symmetry on --skip-retries off: exhaustive, 429 executions
 // check -DCOUNTER -DWRONG --symmetry on: FAIL assertion
 // check -DCOUNTER -DARGUMENTS --symmetry on: exhaustive, 24 executions

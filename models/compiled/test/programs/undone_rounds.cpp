@@ -4,7 +4,7 @@
 // tell here tells main(), which only complete executions show.
 // check: exhaustive, +0 blocked
 // check --skip-retries off: exhaustive, +0 blocked
-// check --skip-retries on: exhaustive, 14 executions, +276 blocked
+// check --skip-retries on: exhaustive, 14 executions, +196 blocked
 // check -DLOADED --skip-retries on: FAIL assertion
 // check -DLOADED_PLAINLY --skip-retries on: FAIL assertion
 // check -DLOADED_FOR_TABLE --skip-retries on: FAIL assertion
@@ -32,13 +32,19 @@
 // check -DCHOSEN --skip-retries on: FAIL assertion
 // check -DFREED --skip-retries on: FAIL use after free
 // check -DREAD_LATER --skip-retries on: FAIL data race
+// check -DREAD_ON_STACK --skip-retries on: FAIL data race
+// check -DREADS_PLAINLY --skip-retries on: FAIL data race
+// check -DSTARTED_LATER --skip-retries on: FAIL assertion
 // check -DLEFT --skip-retries on: FAIL leak
+// check -DDESTROYED --skip-retries on: FAIL assertion
 // These look, and cannot tell.
+// check -DCOUNTS_ALONE --skip-retries on: exhaustive, 1 execution, +0 blocked
 // check -DEXCHANGES --skip-retries on: passes, 2 executions
 // check -DLOADED_AFTER_JOIN --skip-retries on: exhaustive, 26 executions
 // check -DLOADED_BY_OWN --skip-retries on: exhaustive, 2 executions
 // check -DTWO_LOCKS --skip-retries on: exhaustive, 16 executions
 // check -DWRITES --skip-retries on: exhaustive, 2 executions
+// check -DLENT --skip-retries on: passes, 12 executions
 #include <atomic>
 #include <cassert>
 #include <chrono>
@@ -291,34 +297,104 @@ void run() {
   user.join();
   third.join();
 }
-#elif defined(FREED) || defined(READ_LATER)
-// The last round adds nothing: then only rounds that are undone use the variable.
+#elif defined(FREED) || defined(READ_LATER) || defined(READ_ON_STACK) || defined(READS_PLAINLY)
+// The last round adds nothing: then only rounds that are undone use the variable, or what they read.
 void run() {
 #ifdef FREED
   auto* const variable = new std::atomic<int>(0);
+#elif defined(READ_ON_STACK)
+  std::atomic<int> on_stack{0};
+  auto* const variable = &on_stack;
 #else
   auto* const variable = &ticks;
 #endif
   std::thread user([variable] {
+    auto* const mine = variable;  // which is not read again in each round
     while (done.load(relaxed) != 2) {
-      variable->fetch_add(1, relaxed);
-      variable->fetch_sub(1, relaxed);
+      mine->fetch_add(1, relaxed);
+#ifdef READS_PLAINLY
+      const int seen = written;
+      asm volatile("" : : "r"(seen));  // the compiler must not leave the read out
+#endif
+      mine->fetch_sub(1, relaxed);
     }
     other.store(1, relaxed);
   });
-  std::thread third([variable] {
+  const auto use = [variable] {
     done.store(1, relaxed);
     done.store(2, relaxed);
     while (other.load(relaxed) == 0) {
     }
-#ifdef FREED
+#if defined(FREED)
     delete variable;
+#elif defined(READS_PLAINLY)
+    written = 1;
 #else
     __builtin_memcpy(&table[0], reinterpret_cast<const char*>(variable), sizeof(int));
 #endif
+  };
+#ifdef READ_ON_STACK
+  use();
+#else
+  std::thread third(use);
+  third.join();
+#endif
+  user.join();
+}
+#elif defined(COUNTS_ALONE)
+void run() {
+  while (written++ != 2) {
+    lock.fetch_add(1, relaxed);
+    lock.fetch_sub(1, relaxed);
+  }
+}
+#elif defined(DESTROYED)
+// An exchange takes back what others have added, too.
+void run() {
+  std::thread user([] {
+    while (done.load(relaxed) != 2) {
+      other.exchange(1, relaxed);
+      other.exchange(0, relaxed);
+    }
+  });
+  std::thread third([] {
+    other.fetch_add(4, relaxed);
+    done.store(1, relaxed);
+    done.store(2, relaxed);
   });
   user.join();
   third.join();
+  if (other.load(relaxed) == 0) told.store(1, relaxed);
+}
+#elif defined(STARTED_LATER)
+// Who looks may do so before the others are there.
+void run() {
+  std::thread third([] { tell(lock.load(relaxed) == all + 1); });
+  std::thread starter([] {
+    std::thread reader(be_reader), writer(take_all);
+    reader.join();
+    writer.join();
+  });
+  starter.join();
+  third.join();
+}
+#elif defined(LENT)
+// One that has a share takes it back for a moment: that is no round that is left out. If it were, who looks could tell.
+void run() {
+  std::thread lender([] {
+    other.fetch_add(1, relaxed);
+    while (done.load(relaxed) == 0) {
+      other.fetch_sub(1, relaxed);
+      other.fetch_add(1, relaxed);
+    }
+  });
+  std::thread third([] { tell(other.load(relaxed) == 0); });
+  std::thread reader(be_reader), writer(take_all);
+  lender.join();
+  third.join();
+  reader.join();
+  writer.join();
+  told.store(0, relaxed);
 }
 #else
 void run() {
