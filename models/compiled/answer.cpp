@@ -133,6 +133,12 @@ namespace {
     also += fmt::format(", what atomic operations on the memory of a lock tell of its state, and change of it (at {})",
                         fmt::join(s.atomics().words().lock_places(), ", "));
   }
+  if (const auto lines = s.read_while_waiting().lines(); !lines.empty()) {
+    also += fmt::format(
+        ", races between what a loop reads while it waits and writes that only relaxed operations order after it (at "
+        "{})",
+        fmt::join(lines, ", "));
+  }
   if (omitted.lock_rounds && omitted.failed_tries) {
     also += ", failures of try_lock because of a thread that repeats a round in which it takes locks and returns them";
   }

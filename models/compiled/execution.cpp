@@ -28,6 +28,24 @@ event_id execution::concurrent_event(std::uint16_t variable, bool writes_only, u
   return exact::nobody;
 }
 
+std::vector<unsigned> execution::late_after() const {
+  const exact::graph& graph = search->current_graph();
+  const unsigned events = *self.position;
+  const exact::clock before =
+      events == 0 ? graph.before_beginning_of(self.number) : graph.at(self.number, events - 1).porf;
+  const exact::clock known = search->knows();
+  std::vector<unsigned> found;
+  for (unsigned t = 1; t <= max_threads; ++t) {
+    if (before[t] > known[t]) found.push_back(t);
+  }
+  return found;
+}
+
+void execution::look_whether_late() {
+  self.looked_at = *self.position;
+  self.is_late = !late_after().empty();
+}
+
 unsigned execution::thread_with_stack_at(const void* at) const noexcept {
   for (unsigned t = 1; t <= max_threads; ++t) {
     const std::byte* const stack = search->stack_of(t).lowest();

@@ -12,6 +12,7 @@
 #include "frames.hpp"
 #include "limits.hpp"
 #include "objects.hpp"
+#include "reads_in_waits.hpp"
 #include "system.hpp"
 #include "user_heap.hpp"
 
@@ -140,6 +141,7 @@ struct execution {
   end_observer* at_end = nullptr;
   const thread_identities* identities = nullptr;
   alike_threads alike;
+  reads_in_waits waits;                ///< of the search
   bool is_probing = false;             ///< exact::shortcut::is_probe
   unsigned unjoined = 0;               ///< threads that were started in this execution, and not joined
   std::vector<shown_access> shown;     ///< the one in conflict, if it is plain, and the failing one
@@ -151,6 +153,9 @@ struct execution {
     const unsigned* position = nullptr;  ///< its events so far
     thread_state* state = nullptr;
     const std::byte* stack = nullptr;  ///< its lowest address
+    // See comes_late():
+    unsigned looked_at = ~0U;  ///< by how many events; ~0: not yet
+    bool is_late = false;
   } self;
 
   [[nodiscard]] bool is_checked() const noexcept { return search != nullptr; }
@@ -202,11 +207,29 @@ struct execution {
   void show(event_kind kind, const step& by, const void* at, std::size_t size) {
     shown.push_back({kind, by, at, size});
   }
+  /// Whether what the running thread does now comes after an event of another thread in (po ∪ rf)+, and does not
+  /// happen-after it.
+  [[nodiscard]] bool comes_late() noexcept {
+    if (self.looked_at != *self.position) look_whether_late();
+    return self.is_late;
+  }
+  /// It writes, or frees, memory: see reads_in_waits. The function is called for the line of code.
+  template <class Function>
+  void note_late_write(const void* at, std::size_t size, Function&& line) {
+    if (search->on_shortcut()) return;
+    const auto begin = reinterpret_cast<std::uintptr_t>(at);
+    for (const unsigned thread : late_after()) waits.note_write({thread, begin, begin + size}, line);
+  }
   static constexpr std::uint32_t all_bytes = 0xffff;
   /// An event of the variable that neither happens-before the running thread's next one nor after its `position`-th,
   /// and accesses some of these bytes of it.
   [[nodiscard]] exact::event_id concurrent_event(std::uint16_t variable, bool writes_only, unsigned position,
                                                  std::uint32_t bytes = all_bytes) const;
+
+ private:
+  void look_whether_late();
+  /// The threads of such events.
+  [[nodiscard]] std::vector<unsigned> late_after() const;
 };
 
 }  // namespace runq::model::compiled

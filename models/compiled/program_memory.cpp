@@ -69,6 +69,12 @@ void program_memory::look_before_probe_accesses(const void* at, bool is_write) {
   if (!now_.search->may_read_on_probe()) now_.search->end_probe(exact::shortcuts::depends_on_memory);
 }
 
+void program_memory::note_late_write(const void* part, byte_mask bytes, const void* code) {
+  const auto* const begin = static_cast<const std::byte*>(part) - offset_in_granule(part) + std::countr_zero(bytes);
+  now_.note_late_write(begin, std::bit_width(bytes) - static_cast<unsigned>(std::countr_zero(bytes)),
+                       [&] { return code_.to_text(code_.step_here(code).at); });
+}
+
 /// There are other accesses to the granule, or atomic variables in it.
 void program_memory::access_shared(granule& g, const void* part, const plain_access& a) {
   if (now_.search->takes_shortcuts() || now_.alike.any()) require_own_stack(g, part, a);

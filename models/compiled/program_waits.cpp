@@ -304,6 +304,7 @@ bool program_waits::had_seen(event_id write, unsigned position) const {
 void program_waits::wait_as_in(const visit& before, const void* code) {
   // The round had a compare-exchange that failed for no reason: without it, the thread is where it is now.
   if (now_.running().failed_spuriously > before.position) now_.search->leave_out();
+  note_reads_since(before.position, before.shared_reads);
   // A deadline may end this: an execution in which it does is explored, too.
   if (before.timed != mine().timed) wait_for_others(before.position, code);
   if (now_.running().changed > before.position) {
@@ -317,6 +318,31 @@ void program_waits::wait_as_in(const visit& before, const void* code) {
   if (before.accesses != now_.running().accesses) now_.search->block(code_.here(code));
   now_.search->await_failed(code_.here(code));
   begin_round_again(before.position);
+}
+
+/// What the running thread has read since it had so many events, and shared reads: see reads_in_waits.
+void program_waits::note_reads_since(unsigned position, std::size_t shared_reads) {
+  if (now_.search->on_shortcut()) return;
+  const unsigned self = now_.search->running();
+  const thread_state& t = now_.running();
+  if (t.shared_read_count == t.shared_reads.size()) now_.waits.note_read({self, 0, ~std::uintptr_t{0}});
+  for (std::size_t i = shared_reads; i < t.shared_read_count; ++i) {
+    const shared_read& r = t.shared_reads[i];
+    const auto granule = reinterpret_cast<std::uintptr_t>(r.at) - offset_in_granule(r.at);
+    now_.waits.note_read({self, granule + static_cast<unsigned>(std::countr_zero(r.bytes)),
+                          granule + static_cast<unsigned>(std::bit_width(r.bytes))});
+  }
+  const exact::graph& graph = now_.search->current_graph();
+  for (unsigned i = position; i != now_.search->position(); ++i) {
+    const exact::node& n = graph.at(self, i);
+    if (n.variable == exact::nobody) continue;
+    const void* const at = atomics_.address_of(n.variable.index);
+    for (const atomic_place& p : memory_.at(at).places()) {
+      if (p.variable != n.variable.index || p.is_upper) continue;
+      const auto begin = reinterpret_cast<std::uintptr_t>(at);
+      now_.waits.note_read({self, begin, begin + p.size});
+    }
+  }
 }
 
 /// The one read of the round was taken back, and is not counted. Nothing else was noted: what leaves no event in the
@@ -440,6 +466,7 @@ void program_waits::leave_out_round(const wait_begun& wait, const void* code) {
   // While the thread is replayed, the graph says what it does.
   if (wait.round == wait_begun::no_round || !now_.search->at_frontier()) return;
   if (takes_locks_since(wait.round)) now_.omitted.lock_rounds = true;
+  note_reads_since(wait.round, 0);
   wait_for_others(wait.round, code);
 }
 

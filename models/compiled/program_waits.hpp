@@ -167,6 +167,7 @@ class program_waits final : public end_observer {
   void tell_state(std::uint64_t state);
   [[nodiscard]] bool may_be_left_out(unsigned begin, unsigned end) const;
   [[nodiscard]] bool reads_again(const visit& begin, const visit& end) const;
+  void note_reads_since(unsigned position, std::size_t shared_reads);
   void begin_round_again(unsigned position);
   [[nodiscard]] bool takes_locks_since(unsigned position) const;
   /// Whether the round is one of those that add nothing, because the standard library's loop has no memory of them.

@@ -160,6 +160,7 @@ search_result session::check(const program_threads::program_start& start, const 
 /// Nothing has been explored yet.
 void session::begin_search() {
   now_.omitted = {};
+  now_.waits.forget();
   now_.omitted.local_members = has_code_by_clang();
   forget_unseen_code();
 }

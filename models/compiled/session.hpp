@@ -98,6 +98,7 @@ class session final : public exact::program {
 
   // --- its result ---------------------------------------------------------------------------------------------------
   [[nodiscard]] left_out& omitted() noexcept { return now_.omitted; }
+  [[nodiscard]] reads_in_waits& read_while_waiting() noexcept { return now_.waits; }
   /// What the program has written to its output in the last execution.
   [[nodiscard]] const std::string& output() const noexcept { return output_; }
   /// The way to the last execution.

@@ -156,6 +156,23 @@ search_progress share_out::progress(double seconds) const {
   return {all.executions, all.weight > 0 ? static_cast<double>(all.executions) / all.weight : 0, seconds};
 }
 
+/// With the address of something that every process has: whether they have the program at the same ones.
+[[nodiscard]] static json describe_waits(const reads_in_waits& waits) {
+  json said = {{"of", reinterpret_cast<std::uintptr_t>(&describe_waits)}, {"more", waits.has_more()}};
+  said["reads"] = said["writes"] = json::array();
+  for (const auto& [thread, begin, end] : waits.reads()) said["reads"].push_back({thread, begin, end});
+  for (const auto& [at, line] : waits.writes()) said["writes"].push_back({at.thread, at.begin, at.end, line});
+  return said;
+}
+
+static void join_waits(reads_in_waits& all, const json& said) {
+  reads_in_waits of_other;
+  if (said["more"]) of_other.note_more();
+  for (const json& r : said["reads"]) of_other.note_read({r[0], r[1], r[2]});
+  for (const json& w : said["writes"]) of_other.note_write({w[0], w[1], w[2]}, [&] { return std::string(w[3]); });
+  all.join(of_other, said["of"] == reinterpret_cast<std::uintptr_t>(&describe_waits));
+}
+
 std::string describe_part(const search_result& r, session& s, const answer& a) {
   json said = {{"status", a.status},
                {"headline", a.headline},
@@ -165,7 +182,8 @@ std::string describe_part(const search_result& r, session& s, const answer& a) {
                {"left_out", std::bit_cast<flags>(s.omitted())},
                {"weakened", s.code().orders().weakened_in()},
                {"different_sizes", s.atomics().words().places()},
-               {"locks", s.atomics().words().lock_places()}};
+               {"locks", s.atomics().words().lock_places()},
+               {"waits", describe_waits(s.read_while_waiting())}};
   for (const unseen_code& u : all_unseen_code(s)) said["not_seen"].push_back({u.what, u.times});
   if (a.result != nullptr) said["result"] = *a.result;
   return said.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -202,6 +220,7 @@ answer share_out::result(session& s, double seconds) const {
     for (std::size_t i = 0; i != more.size(); ++i) omitted[i] |= more[i];
     for (const json& where : said["different_sizes"]) s.atomics().words().note_place(where);
     for (const json& where : said["locks"]) s.atomics().words().note_lock_place(where);
+    join_waits(s.read_while_waiting(), said["waits"]);
     for (const json& u : said.value("not_seen", json::array())) add_unseen_code({{u[0], u[1]}});
     for (const std::string& file : said["weakened"].get<std::vector<std::string>>())
       s.code().orders().note_weakened_in(file);

@@ -62,6 +62,10 @@ clock graph::beginning_of(unsigned thread) const noexcept {
   return known;
 }
 
+clock graph::before_beginning_of(unsigned thread) const noexcept {
+  return spawners_[thread] == nobody ? beginning_of(thread) : at(spawners_[thread]).porf;
+}
+
 void graph::join(event_id e, event_id end) {
   node& n = at(e);
   n.source = end;
@@ -91,7 +95,7 @@ void graph::inherit(event_id e) {
       join_everything(n);
     } else {
       n.hb = beginning_of(e.thread);
-      n.porf = spawners_[e.thread] == nobody ? n.hb : at(spawners_[e.thread]).porf;
+      n.porf = before_beginning_of(e.thread);
     }
   }
   n.hb[e.thread] = n.porf[e.thread] = static_cast<std::uint16_t>(e.index + 1);

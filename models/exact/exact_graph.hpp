@@ -163,6 +163,8 @@ class graph {
   }
   /// The clock of what `thread` knows before its first event.
   [[nodiscard]] clock beginning_of(unsigned thread) const noexcept;
+  /// What comes before its first event in (po ∪ rf)+.
+  [[nodiscard]] clock before_beginning_of(unsigned thread) const noexcept;
   void join(event_id e, event_id end);
 
   /// The thread whose last event is the read part of a read-modify-write that still lacks its write part; 0: none.

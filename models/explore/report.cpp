@@ -135,7 +135,7 @@ symbols& all_symbols() {
 
 [[nodiscard]] std::string name_of_memory(std::uintptr_t address) {
   const auto* const p = reinterpret_cast<const void*>(address);
-  if (std::string name = all_symbols().variable_at(p); !name.empty()) return name;
+  if (const auto found = all_symbols().variable_at(p, 0); !found.name.empty()) return found.name + found.part;
   if (is_in_heap(p)) return fmt::format("heap+{:#x}", address - heap_area);
   if (const std::uint32_t place = explore::place_of(address); place != max_threads) {
     return fmt::format("stack of T{}+{:x}", place, address & 0xffff);

@@ -245,6 +245,14 @@ class Alone(unittest.TestCase):
             alone, together = (run(program, "--nondet", "0..1", *limits, *jobs) for jobs in ((), ("--jobs", "2")))
             self.assertEqual((alone[0], without_time(together[1])), (together[0], without_time(alone[1])), failed)
 
+    def test_what_loops_read_while_they_wait_is_known_to_all_processes(self):
+        program = compiled(os.path.join(HERE, "programs", "reads_in_waits.cpp"))
+        alone, shared = (run(program, *jobs)[1] for jobs in ([], ["--jobs", "2"]))
+        self.assertRegex(alone, r"bounded: .*only relaxed operations order after it \(at \w+\.cpp:\d+\)")
+        self.assertEqual(without_time(alone), without_time(shared))
+        ordered = compiled(os.path.join(HERE, "programs", "reads_in_waits.cpp"), "-DTOLD_BY=release", "-DLEARNT_BY=acquire")
+        self.assertTrue(run(ordered, "--jobs", "2")[1].startswith("exhaustive: "))
+
     def test_an_execution_has_the_number_of_the_search_that_is_judged(self):
         waits = compiled(os.path.join(HERE, "programs", "waits_in_place.cpp"), "-DWRITTEN_BESIDE")
         rounds = compiled(os.path.join(HERE, "programs", "barriers.c"), "-DPAIRS", "-DSOMETIMES")
