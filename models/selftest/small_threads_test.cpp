@@ -121,7 +121,7 @@ TEST(small_threads, a_search_that_begins_again_is_one_whose_waits_block) {
                      const unsigned chosen = s.choose(3, here);
                      location x = p->variable(0);
                      const exact::event_id of_x{static_cast<std::uint16_t>(exact::constructing), 0};
-                     if (chosen == 2 && s.current_graph().was_awaited_beside(of_x, 3, s.knows(), s.position()))
+                     if (chosen == 2 && s.current_graph().was_awaited_beside(of_x, 3, s.knows()))
                        s.give_up_waits_in_place("thread 2 waits");
                      s.store(x, 1 + chosen, rlx, here);
                    }});
