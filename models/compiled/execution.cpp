@@ -28,22 +28,29 @@ event_id execution::concurrent_event(std::uint16_t variable, bool writes_only, u
   return exact::nobody;
 }
 
-std::vector<unsigned> execution::late_after() const {
+exact::clock execution::comes_after() const {
   const exact::graph& graph = search->current_graph();
   const unsigned events = *self.position;
-  const exact::clock before =
-      events == 0 ? graph.before_beginning_of(self.number) : graph.at(self.number, events - 1).porf;
-  const exact::clock known = search->knows();
-  std::vector<unsigned> found;
-  for (unsigned t = 1; t <= max_threads; ++t) {
-    if (before[t] > known[t]) found.push_back(t);
-  }
-  return found;
+  return events == 0 ? graph.before_beginning_of(self.number) : graph.at(self.number, events - 1).porf;
 }
 
+/// Plain hooks call this, so it must not allocate memory.
 void execution::look_whether_late() {
+  const exact::clock before = comes_after();
+  const exact::clock known = search->knows();
   self.looked_at = *self.position;
-  self.is_late = !late_after().empty();
+  self.is_late = false;
+  for (unsigned t = 1; t <= max_threads; ++t) self.is_late = self.is_late || is_late(before, known, t);
+}
+
+bool execution::has_told(unsigned thread, unsigned first, unsigned end) const {
+  const exact::graph& graph = search->current_graph();
+  for (unsigned i = first; i != end; ++i) {
+    const node& n = graph.at(thread, i);
+    const bool tells = n.kind != exact::node_kind::read && n.variable != exact::nobody;
+    if (tells && !at_end->is_inner(n.variable.index)) return true;
+  }
+  return false;
 }
 
 unsigned execution::thread_with_stack_at(const void* at) const noexcept {

@@ -3,6 +3,7 @@
 // of each thread at every step.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "limits.hpp"
 #include "objects.hpp"
 #include "reads_in_waits.hpp"
+#include "shadow.hpp"
 #include "system.hpp"
 #include "user_heap.hpp"
 
@@ -77,6 +79,34 @@ struct thread_state {
   /// there is no room left, there were more. Plain hooks note them, which must not allocate memory.
   std::array<shared_read, 64> shared_reads;
   std::size_t shared_read_count = 0;
+  /// The last of all such accesses to each granule; one may have taken the place of another.
+  struct last_read {
+    std::uintptr_t granule = 0;
+    std::uint8_t bytes = 0;
+    std::size_t number = 0;  ///< 0: none
+  };
+  std::array<last_read, 64> last_reads{};
+  std::size_t read_count = 0;
+  std::size_t last_lost = 0;  ///< the number of the last access whose place was taken
+  void note_read(std::uintptr_t granule, std::uint8_t bytes) noexcept {
+    // One of four places: its own, or the one whose access was the longest time ago.
+    last_read* place = nullptr;
+    for (std::size_t i = 0; i != 4; ++i) {
+      last_read& r = last_reads[(granule / granule_bytes + i) % last_reads.size()];
+      if (r.granule == granule) {
+        place = &r;
+        break;
+      }
+      if (place == nullptr || r.number < place->number) place = &r;
+    }
+    if (place->granule != granule) {
+      last_lost = std::max(last_lost, place->number);
+      place->granule = granule;
+      place->bytes = 0;
+    }
+    place->bytes |= bytes;
+    place->number = ++read_count;
+  }
   /// The last plain writes, but for those to its own stack: the one with number n at n % size.
   std::array<plain_write, 8> writes;
   std::size_t write_count = 0;
@@ -101,6 +131,8 @@ struct thread_state {
     moments.clear();
     accesses = 0;
     shared_read_count = 0;
+    last_reads = {};
+    read_count = last_lost = 0;
     has_change = false;
     changed = 0;
     repeated = 0;
@@ -119,13 +151,15 @@ struct shown_access {
   std::size_t size = 0;  ///< 0: all that was allocated there
 };
 
-/// Is told when the running thread comes to its end, which nobody knows yet.
+/// Is told when the running thread comes to its end, which nobody knows yet; and knows by what threads wait.
 class end_observer {
  public:
   end_observer() = default;
   end_observer(const end_observer&) = delete;
   end_observer& operator=(const end_observer&) = delete;
   virtual void thread_ends(const void* result) = 0;
+  /// Whether the variable is a word of the checker, by which threads wait for an object.
+  [[nodiscard]] virtual bool is_inner(unsigned variable) const noexcept = 0;
 
  protected:
   ~end_observer() = default;
@@ -185,6 +219,7 @@ struct execution {
     thread_state& t = running();
     ++t.accesses;
     if (self.number != main_thread && on_own_stack(at)) return;
+    t.note_read(reinterpret_cast<std::uintptr_t>(at) - offset_in_granule(at), bytes);
     if (t.shared_read_count != t.shared_reads.size()) t.shared_reads[t.shared_read_count++] = {at, bytes};
   }
   /// The running thread's last event changes an atomic variable. The graph shows whether another one undoes that.
@@ -218,7 +253,13 @@ struct execution {
   void note_late_write(const void* at, std::size_t size, Function&& line) {
     if (search->on_shortcut()) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(at);
-    for (const unsigned thread : late_after()) waits.note_write({thread, begin, begin + size}, line);
+    const exact::clock before = comes_after();
+    const exact::clock known = search->knows();
+    for (unsigned t = 1; t <= max_threads; ++t) {
+      if (is_late(before, known, t) && has_told(t, known[t], before[t])) {
+        waits.note_write({t, begin, begin + size}, line);
+      }
+    }
   }
   static constexpr std::uint32_t all_bytes = 0xffff;
   /// An event of the variable that neither happens-before the running thread's next one nor after its `position`-th,
@@ -228,8 +269,15 @@ struct execution {
 
  private:
   void look_whether_late();
-  /// The threads of such events.
-  [[nodiscard]] std::vector<unsigned> late_after() const;
+  /// Whether what comes after these events, and knows of those, comes after one of the thread that it does not know of.
+  [[nodiscard]] static bool is_late(const exact::clock& before, const exact::clock& known, unsigned thread) noexcept {
+    return before[thread] > known[thread];
+  }
+  /// Whether one of the thread's events from `first` to `end` is an operation of the program. A thread that waits for a
+  /// condition variable, say, is woken by a word of the checker, and no loop has ended.
+  [[nodiscard]] bool has_told(unsigned thread, unsigned first, unsigned end) const;
+  /// What comes before the running thread's next event in (po ∪ rf)+.
+  [[nodiscard]] exact::clock comes_after() const;
 };
 
 }  // namespace runq::model::compiled

@@ -73,7 +73,8 @@ void program_waits::look_for_loop(const caller_state& caller, const void* code) 
                    now_.running().accesses,
                    now_.running().shared_read_count,
                    now_.running().write_count,
-                   now_.running().other_effects};
+                   now_.running().other_effects,
+                   now_.running().read_count};
   // While the thread is replayed, the graph says what it does.
   if (now_.search->at_frontier() && !now_.search->on_shortcut()) {
     if (now_.search->skips_undone_rounds()) look_for_undone_round(here);
@@ -304,7 +305,7 @@ bool program_waits::had_seen(event_id write, unsigned position) const {
 void program_waits::wait_as_in(const visit& before, const void* code) {
   // The round had a compare-exchange that failed for no reason: without it, the thread is where it is now.
   if (now_.running().failed_spuriously > before.position) now_.search->leave_out();
-  note_reads_since(before.position, before.shared_reads);
+  note_reads_since(before.position, before.reads);
   // A deadline may end this: an execution in which it does is explored, too.
   if (before.timed != mine().timed) wait_for_others(before.position, code);
   if (now_.running().changed > before.position) {
@@ -321,16 +322,15 @@ void program_waits::wait_as_in(const visit& before, const void* code) {
 }
 
 /// What the running thread has read since it had so many events, and shared reads: see reads_in_waits.
-void program_waits::note_reads_since(unsigned position, std::size_t shared_reads) {
+void program_waits::note_reads_since(unsigned position, std::size_t reads) {
   if (now_.search->on_shortcut()) return;
   const unsigned self = now_.search->running();
   const thread_state& t = now_.running();
-  if (t.shared_read_count == t.shared_reads.size()) now_.waits.note_read({self, 0, ~std::uintptr_t{0}});
-  for (std::size_t i = shared_reads; i < t.shared_read_count; ++i) {
-    const shared_read& r = t.shared_reads[i];
-    const auto granule = reinterpret_cast<std::uintptr_t>(r.at) - offset_in_granule(r.at);
-    now_.waits.note_read({self, granule + static_cast<unsigned>(std::countr_zero(r.bytes)),
-                          granule + static_cast<unsigned>(std::bit_width(r.bytes))});
+  if (t.last_lost > reads) now_.waits.note_read({self, 0, ~std::uintptr_t{0}});
+  for (const thread_state::last_read& r : t.last_reads) {
+    if (r.number <= reads) continue;
+    now_.waits.note_read({self, r.granule + static_cast<unsigned>(std::countr_zero(r.bytes)),
+                          r.granule + static_cast<unsigned>(std::bit_width(r.bytes))});
   }
   const exact::graph& graph = now_.search->current_graph();
   for (unsigned i = position; i != now_.search->position(); ++i) {
@@ -450,7 +450,7 @@ program_waits::wait_begun program_waits::before_wait(const caller_state& caller)
   forget_before_effect();
   const std::uint64_t state = state_of(caller);
   for (const visit& v : mine().woken) {
-    if (v.state == state) return {state, v.position};
+    if (v.state == state) return {state, v.position, v.reads};
   }
   return {state, wait_begun::no_round};
 }
@@ -459,6 +459,7 @@ void program_waits::note_woken(const wait_begun& wait) {
   if (!recognises_loops_) return;
   forget_before_effect();
   mine().woken.push_back({nullptr, nullptr, wait.state, now_.search->position(), mine().timed});
+  mine().woken.back().reads = now_.running().read_count;
 }
 
 /// A round that changes nothing and leads back to the wait may be left out, as one of a loop that takes locks.
@@ -466,7 +467,7 @@ void program_waits::leave_out_round(const wait_begun& wait, const void* code) {
   // While the thread is replayed, the graph says what it does.
   if (wait.round == wait_begun::no_round || !now_.search->at_frontier()) return;
   if (takes_locks_since(wait.round)) now_.omitted.lock_rounds = true;
-  note_reads_since(wait.round, 0);
+  note_reads_since(wait.round, wait.reads);
   wait_for_others(wait.round, code);
 }
 

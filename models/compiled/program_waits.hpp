@@ -37,6 +37,9 @@ class program_waits final : public end_observer {
   [[nodiscard]] exact::event_id read_in_earlier_round(const caller_state& caller, const void* at, bool may_write,
                                                       const void* code);
   void thread_ends(const void* result) override;
+  [[nodiscard]] bool is_inner(unsigned variable) const noexcept override {
+    return awaited_at(atomics_.address_of(variable)) != nullptr;
+  }
   /// The running thread has taken a lock.
   void note_taken(const void* lock);
   /// It is about to give it back.
@@ -49,6 +52,7 @@ class program_waits final : public end_observer {
     /// The events before the round that led here from a wake-up for no reason, in which nothing has changed; otherwise
     /// `no_round`.
     unsigned round;
+    std::size_t reads = 0;  ///< thread_state::read_count before that round
     static constexpr unsigned no_round = ~0U;
   };
   [[nodiscard]] wait_begun before_wait(const caller_state& caller);
@@ -109,6 +113,7 @@ class program_waits final : public end_observer {
     std::size_t shared_reads = 0;  ///< thread_state::shared_reads before it
     std::size_t writes = 0;        ///< plain writes before it
     unsigned effects = 0;          ///< other ones
+    std::size_t reads = 0;         ///< thread_state::read_count before it
   };
   struct rounds_at {
     const void* code;
@@ -167,7 +172,7 @@ class program_waits final : public end_observer {
   void tell_state(std::uint64_t state);
   [[nodiscard]] bool may_be_left_out(unsigned begin, unsigned end) const;
   [[nodiscard]] bool reads_again(const visit& begin, const visit& end) const;
-  void note_reads_since(unsigned position, std::size_t shared_reads);
+  void note_reads_since(unsigned position, std::size_t reads);
   void begin_round_again(unsigned position);
   [[nodiscard]] bool takes_locks_since(unsigned position) const;
   /// Whether the round is one of those that add nothing, because the standard library's loop has no memory of them.
