@@ -248,15 +248,18 @@ struct execution {
     if (self.looked_at != *self.position) look_whether_late();
     return self.is_late;
   }
-  /// It writes, or frees, memory: see reads_in_waits. The function is called for the line of code.
+  /// It writes, or frees, memory: see reads_in_waits. `allocated`: where, if that is a block of the heap; before that
+  /// no loop can have read it. The function is called for the line of code.
   template <class Function>
-  void note_late_write(const void* at, std::size_t size, Function&& line) {
+  void note_late_write(const void* at, std::size_t size, const step* allocated, Function&& line) {
     if (search->on_shortcut()) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(at);
     const exact::clock before = comes_after();
     const exact::clock known = search->knows();
     for (unsigned t = 1; t <= max_threads; ++t) {
-      if (is_late(before, known, t) && has_told(t, known[t], before[t])) {
+      if (!is_late(before, known, t) || !has_told(t, known[t], before[t])) continue;
+      const exact::clock& told = search->current_graph().at(t, before[t] - 1U).porf;
+      if (allocated == nullptr || allocated->before(told)) {
         waits.note_write({t, begin, begin + size}, line);
       }
     }

@@ -71,7 +71,9 @@ void program_memory::look_before_probe_accesses(const void* at, bool is_write) {
 
 void program_memory::note_late_write(const void* part, byte_mask bytes, const void* code) {
   const auto* const begin = static_cast<const std::byte*>(part) - offset_in_granule(part) + std::countr_zero(bytes);
+  const user_heap::block* const block = heap_.owns(part) ? heap_.find(part) : nullptr;
   now_.note_late_write(begin, std::bit_width(bytes) - static_cast<unsigned>(std::countr_zero(bytes)),
+                       block == nullptr ? nullptr : &block->allocated,
                        [&] { return code_.to_text(code_.step_here(code).at); });
 }
 
