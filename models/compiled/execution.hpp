@@ -160,6 +160,8 @@ class end_observer {
   virtual void thread_ends(const void* result) = 0;
   /// Whether the variable is a word of the checker, by which threads wait for an object.
   [[nodiscard]] virtual bool is_inner(unsigned variable) const noexcept = 0;
+  /// The states in which the thread has been in this execution.
+  [[nodiscard]] virtual const std::vector<std::uint64_t>& states_of(unsigned thread) const noexcept = 0;
 
  protected:
   ~end_observer() = default;
@@ -260,7 +262,7 @@ struct execution {
       if (!is_late(before, known, t) || !has_told(t, known[t], before[t])) continue;
       const exact::clock& told = search->current_graph().at(t, before[t] - 1U).porf;
       if (allocated == nullptr || allocated->before(told)) {
-        waits.note_write({t, begin, begin + size}, line);
+        waits.note_write({t, begin, begin + size}, at_end->states_of(t), line);
       }
     }
   }

@@ -30,6 +30,7 @@ void program_waits::begin_thread(unsigned thread) {
   thread_info& t = threads_[thread];
   t.visits.clear();
   t.came_by.clear();
+  t.states.clear();
   t.rounds.clear();
   t.woken.clear();
   t.timed = 0;
@@ -87,6 +88,7 @@ void program_waits::look_for_loop(const caller_state& caller, const void* code) 
   }
   if (visits.size() == most_visits) visits.erase(visits.begin());
   visits.push_back(here);
+  mine().states.push_back(state);
   if (!now_.search->takes_shortcuts()) return;
   now_.running().moments.resize(here.position + 1);
   now_.running().moments.back() = {state, code};
@@ -305,7 +307,7 @@ bool program_waits::had_seen(event_id write, unsigned position) const {
 void program_waits::wait_as_in(const visit& before, const void* code) {
   // The round had a compare-exchange that failed for no reason: without it, the thread is where it is now.
   if (now_.running().failed_spuriously > before.position) now_.search->leave_out();
-  note_reads_since(before.position, before.reads);
+  note_reads_since(before.position, before.reads, before.state);
   // A deadline may end this: an execution in which it does is explored, too.
   if (before.timed != mine().timed) wait_for_others(before.position, code);
   if (now_.running().changed > before.position) {
@@ -322,15 +324,15 @@ void program_waits::wait_as_in(const visit& before, const void* code) {
 }
 
 /// What the running thread has read since it had so many events, and shared reads: see reads_in_waits.
-void program_waits::note_reads_since(unsigned position, std::size_t reads) {
+void program_waits::note_reads_since(unsigned position, std::size_t reads, std::uint64_t state) {
   if (now_.search->on_shortcut()) return;
   const unsigned self = now_.search->running();
   const thread_state& t = now_.running();
-  if (t.last_lost > reads) now_.waits.note_read({self, 0, ~std::uintptr_t{0}});
+  if (t.last_lost > reads) now_.waits.note_read({self, 0, ~std::uintptr_t{0}, state});
   for (const thread_state::last_read& r : t.last_reads) {
     if (r.number <= reads) continue;
     now_.waits.note_read({self, r.granule + static_cast<unsigned>(std::countr_zero(r.bytes)),
-                          r.granule + static_cast<unsigned>(std::bit_width(r.bytes))});
+                          r.granule + static_cast<unsigned>(std::bit_width(r.bytes)), state});
   }
   const exact::graph& graph = now_.search->current_graph();
   for (unsigned i = position; i != now_.search->position(); ++i) {
@@ -340,7 +342,7 @@ void program_waits::note_reads_since(unsigned position, std::size_t reads) {
     for (const atomic_place& p : memory_.at(at).places()) {
       if (p.variable != n.variable.index || p.is_upper) continue;
       const auto begin = reinterpret_cast<std::uintptr_t>(at);
-      now_.waits.note_read({self, begin, begin + p.size});
+      now_.waits.note_read({self, begin, begin + p.size, state});
     }
   }
 }
@@ -467,7 +469,7 @@ void program_waits::leave_out_round(const wait_begun& wait, const void* code) {
   // While the thread is replayed, the graph says what it does.
   if (wait.round == wait_begun::no_round || !now_.search->at_frontier()) return;
   if (takes_locks_since(wait.round)) now_.omitted.lock_rounds = true;
-  note_reads_since(wait.round, wait.reads);
+  note_reads_since(wait.round, wait.reads, 0);
   wait_for_others(wait.round, code);
 }
 
