@@ -28,9 +28,9 @@ void program_waits::begin_execution() noexcept {
 
 void program_waits::begin_thread(unsigned thread) {
   thread_info& t = threads_[thread];
+  t.states.clear();
   t.visits.clear();
   t.came_by.clear();
-  t.states.clear();
   t.rounds.clear();
   t.woken.clear();
   t.timed = 0;
