@@ -47,8 +47,8 @@ bool execution::has_told(unsigned thread, unsigned first, unsigned end) const {
   const exact::graph& graph = search->current_graph();
   for (unsigned i = first; i != end; ++i) {
     const node& n = graph.at(thread, i);
-    const bool tells = n.kind != exact::node_kind::read && n.variable != exact::nobody;
-    if (tells && !at_end->is_inner(n.variable.index)) return true;
+    const bool writes = n.kind != exact::node_kind::read && n.variable != exact::nobody;
+    if (writes && at_end->tells(n.variable.index, n.value)) return true;
   }
   return false;
 }

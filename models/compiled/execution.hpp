@@ -79,33 +79,25 @@ struct thread_state {
   /// there is no room left, there were more. Plain hooks note them, which must not allocate memory.
   std::array<shared_read, 64> shared_reads;
   std::size_t shared_read_count = 0;
-  /// The last of all such accesses to each granule; one may have taken the place of another.
+  /// The last of all such accesses to each granule; one may have taken the place of another. They are counted from the
+  /// search's beginning on, so that nothing has to be cleared before an execution.
   struct last_read {
     std::uintptr_t granule = 0;
     std::uint8_t bytes = 0;
     std::size_t number = 0;  ///< 0: none
   };
-  std::array<last_read, 64> last_reads{};
+  std::array<last_read, 512> last_reads{};
   std::size_t read_count = 0;
   std::size_t last_lost = 0;  ///< the number of the last access whose place was taken
   void note_read(std::uintptr_t granule, std::uint8_t bytes) noexcept {
-    // One of four places: its own, or the one whose access was the longest time ago.
-    last_read* place = nullptr;
-    for (std::size_t i = 0; i != 4; ++i) {
-      last_read& r = last_reads[(granule / granule_bytes + i) % last_reads.size()];
-      if (r.granule == granule) {
-        place = &r;
-        break;
-      }
-      if (place == nullptr || r.number < place->number) place = &r;
+    last_read& r = last_reads[granule / granule_bytes % last_reads.size()];
+    if (r.granule != granule) {
+      last_lost = std::max(last_lost, r.number);
+      r.granule = granule;
+      r.bytes = 0;
     }
-    if (place->granule != granule) {
-      last_lost = std::max(last_lost, place->number);
-      place->granule = granule;
-      place->bytes = 0;
-    }
-    place->bytes |= bytes;
-    place->number = ++read_count;
+    r.bytes |= bytes;
+    r.number = ++read_count;
   }
   /// The last plain writes, but for those to its own stack: the one with number n at n % size.
   std::array<plain_write, 8> writes;
@@ -131,8 +123,6 @@ struct thread_state {
     moments.clear();
     accesses = 0;
     shared_read_count = 0;
-    last_reads = {};
-    read_count = last_lost = 0;
     has_change = false;
     changed = 0;
     repeated = 0;
@@ -151,17 +141,17 @@ struct shown_access {
   std::size_t size = 0;  ///< 0: all that was allocated there
 };
 
-/// Is told when the running thread comes to its end, which nobody knows yet; and knows by what threads wait.
+/// Is told when the running thread comes to its end, which nobody knows yet; and knows what tells other threads
+/// something.
 class end_observer {
  public:
   end_observer() = default;
   end_observer(const end_observer&) = delete;
   end_observer& operator=(const end_observer&) = delete;
   virtual void thread_ends(const void* result) = 0;
-  /// Whether the variable is a word of the checker, by which threads wait for an object.
-  [[nodiscard]] virtual bool is_inner(unsigned variable) const noexcept = 0;
-  /// The states in which the thread has been in this execution.
-  [[nodiscard]] virtual const std::vector<std::uint64_t>& states_of(unsigned thread) const noexcept = 0;
+  /// Whether a write of that value tells other threads anything. That a thread begins to wait for an object, or waits
+  /// no longer, stands in a word of the checker: the program does not read it. That it is woken does tell something.
+  [[nodiscard]] virtual bool tells(unsigned variable, std::uint64_t value) const noexcept = 0;
 
  protected:
   ~end_observer() = default;
@@ -262,7 +252,7 @@ struct execution {
       if (!is_late(before, known, t) || !has_told(t, known[t], before[t])) continue;
       const exact::clock& told = search->current_graph().at(t, before[t] - 1U).porf;
       if (allocated == nullptr || allocated->before(told)) {
-        waits.note_write({t, begin, begin + size}, at_end->states_of(t), line);
+        waits.note_write({t, begin, begin + size}, line);
       }
     }
   }
@@ -278,8 +268,7 @@ struct execution {
   [[nodiscard]] static bool is_late(const exact::clock& before, const exact::clock& known, unsigned thread) noexcept {
     return before[thread] > known[thread];
   }
-  /// Whether one of the thread's events from `first` to `end` is an operation of the program. A thread that waits for a
-  /// condition variable, say, is woken by a word of the checker, and no loop has ended.
+  /// Whether one of the thread's events from `first` to `end` is a write that tells other threads something.
   [[nodiscard]] bool has_told(unsigned thread, unsigned first, unsigned end) const;
   /// What comes before the running thread's next event in (po ∪ rf)+.
   [[nodiscard]] exact::clock comes_after() const;

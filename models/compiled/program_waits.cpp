@@ -28,7 +28,6 @@ void program_waits::begin_execution() noexcept {
 
 void program_waits::begin_thread(unsigned thread) {
   thread_info& t = threads_[thread];
-  t.states.clear();
   t.visits.clear();
   t.came_by.clear();
   t.rounds.clear();
@@ -88,7 +87,6 @@ void program_waits::look_for_loop(const caller_state& caller, const void* code) 
   }
   if (visits.size() == most_visits) visits.erase(visits.begin());
   visits.push_back(here);
-  mine().states.push_back(state);
   if (!now_.search->takes_shortcuts()) return;
   now_.running().moments.resize(here.position + 1);
   now_.running().moments.back() = {state, code};
@@ -307,7 +305,7 @@ bool program_waits::had_seen(event_id write, unsigned position) const {
 void program_waits::wait_as_in(const visit& before, const void* code) {
   // The round had a compare-exchange that failed for no reason: without it, the thread is where it is now.
   if (now_.running().failed_spuriously > before.position) now_.search->leave_out();
-  note_reads_since(before.position, before.reads, before.state);
+  note_reads_since(before.position, before.reads);
   // A deadline may end this: an execution in which it does is explored, too.
   if (before.timed != mine().timed) wait_for_others(before.position, code);
   if (now_.running().changed > before.position) {
@@ -324,15 +322,15 @@ void program_waits::wait_as_in(const visit& before, const void* code) {
 }
 
 /// What the running thread has read since it had so many events, and shared reads: see reads_in_waits.
-void program_waits::note_reads_since(unsigned position, std::size_t reads, std::uint64_t state) {
+void program_waits::note_reads_since(unsigned position, std::size_t reads) {
   if (now_.search->on_shortcut()) return;
   const unsigned self = now_.search->running();
   const thread_state& t = now_.running();
-  if (t.last_lost > reads) now_.waits.note_read({self, 0, ~std::uintptr_t{0}, state});
+  if (t.last_lost > reads) now_.waits.note_read({self, 0, ~std::uintptr_t{0}});
   for (const thread_state::last_read& r : t.last_reads) {
     if (r.number <= reads) continue;
     now_.waits.note_read({self, r.granule + static_cast<unsigned>(std::countr_zero(r.bytes)),
-                          r.granule + static_cast<unsigned>(std::bit_width(r.bytes)), state});
+                          r.granule + static_cast<unsigned>(std::bit_width(r.bytes))});
   }
   const exact::graph& graph = now_.search->current_graph();
   for (unsigned i = position; i != now_.search->position(); ++i) {
@@ -342,7 +340,7 @@ void program_waits::note_reads_since(unsigned position, std::size_t reads, std::
     for (const atomic_place& p : memory_.at(at).places()) {
       if (p.variable != n.variable.index || p.is_upper) continue;
       const auto begin = reinterpret_cast<std::uintptr_t>(at);
-      now_.waits.note_read({self, begin, begin + p.size, state});
+      now_.waits.note_read({self, begin, begin + p.size});
     }
   }
 }
@@ -469,7 +467,7 @@ void program_waits::leave_out_round(const wait_begun& wait, const void* code) {
   // While the thread is replayed, the graph says what it does.
   if (wait.round == wait_begun::no_round || !now_.search->at_frontier()) return;
   if (takes_locks_since(wait.round)) now_.omitted.lock_rounds = true;
-  note_reads_since(wait.round, wait.reads, 0);
+  note_reads_since(wait.round, wait.reads);
   wait_for_others(wait.round, code);
 }
 
@@ -631,6 +629,14 @@ void program_waits::require_no_waiter(const void* begin, std::size_t size, const
           code);
     }
   }
+}
+
+bool program_waits::tells(unsigned variable, std::uint64_t value) const noexcept {
+  const void* const word = atomics_.address_of(variable);
+  for (const auto& [key, place] : places_) {
+    if (word >= &place && word < &place + 1) return word != &place.begun && value == 1;  // see waiting_place::woken
+  }
+  return true;
 }
 
 const void* program_waits::awaited_at(const void* word) const noexcept {

@@ -37,12 +37,7 @@ class program_waits final : public end_observer {
   [[nodiscard]] exact::event_id read_in_earlier_round(const caller_state& caller, const void* at, bool may_write,
                                                       const void* code);
   void thread_ends(const void* result) override;
-  [[nodiscard]] bool is_inner(unsigned variable) const noexcept override {
-    return awaited_at(atomics_.address_of(variable)) != nullptr;
-  }
-  [[nodiscard]] const std::vector<std::uint64_t>& states_of(unsigned thread) const noexcept override {
-    return threads_[thread].states;
-  }
+  [[nodiscard]] bool tells(unsigned variable, std::uint64_t value) const noexcept override;
   /// The running thread has taken a lock.
   void note_taken(const void* lock);
   /// It is about to give it back.
@@ -131,13 +126,12 @@ class program_waits final : public end_observer {
     std::uint64_t until;
   };
   struct thread_info {
-    std::vector<visit> visits;          ///< since it has last done anything but read and change atomic variables
-    std::vector<rounds_at> rounds;      ///< since it has last done anything but read
-    rounds_at before_last_read{};       ///< what the last read has changed in `rounds`; count 0: it was added
-    std::vector<visit> came_by;         ///< the last of all visits
-    std::vector<std::uint64_t> states;  ///< of all visits of this execution
-    std::vector<visit> woken;           ///< as well: waits for condition variables that have ended for no reason
-    unsigned timed = 0;                 ///< clocks read, and timed waits
+    std::vector<visit> visits;      ///< since it has last done anything but read and change atomic variables
+    std::vector<rounds_at> rounds;  ///< since it has last done anything but read
+    rounds_at before_last_read{};   ///< what the last read has changed in `rounds`; count 0: it was added
+    std::vector<visit> came_by;     ///< the last of all visits
+    std::vector<visit> woken;       ///< as well: waits for condition variables that have ended for no reason
+    unsigned timed = 0;             ///< clocks read, and timed waits
     unsigned timeouts = 0;
     unsigned spurious_wakeups = 0;
     unsigned failed_spuriously = 0;  ///< thread_state::failed_spuriously, as it was last seen
@@ -176,7 +170,7 @@ class program_waits final : public end_observer {
   void tell_state(std::uint64_t state);
   [[nodiscard]] bool may_be_left_out(unsigned begin, unsigned end) const;
   [[nodiscard]] bool reads_again(const visit& begin, const visit& end) const;
-  void note_reads_since(unsigned position, std::size_t reads, std::uint64_t state);
+  void note_reads_since(unsigned position, std::size_t reads);
   void begin_round_again(unsigned position);
   [[nodiscard]] bool takes_locks_since(unsigned position) const;
   /// Whether the round is one of those that add nothing, because the standard library's loop has no memory of them.

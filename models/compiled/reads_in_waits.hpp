@@ -24,13 +24,11 @@ class reads_in_waits {
   /// More than these are not told apart: then each late write counts.
   static constexpr std::size_t most = 4096;
 
-  /// The bytes from `begin` to `end` as the thread with that number reads them. `state`: that of the thread when such a
-  /// round begins; 0: any.
+  /// The bytes from `begin` to `end` as the thread with that number reads them.
   struct place {
     unsigned thread;
     std::uintptr_t begin;
     std::uintptr_t end;
-    std::uint64_t state = 0;
     friend auto operator<=>(const place&, const place&) = default;
     [[nodiscard]] bool overlaps(const place& other) const noexcept {
       return thread == other.thread && begin < other.end && other.begin < end;
@@ -43,28 +41,20 @@ class reads_in_waits {
     has_more_ = false;
   }
   void note_read(const place& read) { note(reads_, read); }
-  struct late_write {
-    std::string line;
-    std::set<std::uint64_t> states;
-  };
-  /// A late write to memory that the thread of `write` may have read, which has been in these states in the same
-  /// execution: it makes a round only from one of them. Calls the function for the line if the write is new.
-  template <class States, class Function>
-  void note_write(const place& write, const States& states, Function&& line) {
-    auto known = writes_.find(write);
-    if (known == writes_.end() && writes_.size() == most) {
+  /// A late write to memory that the thread of `write` may have read. Calls the function for its line if it is new.
+  template <class Function>
+  void note_write(const place& write, Function&& line) {
+    if (writes_.contains(write)) return;
+    if (writes_.size() == most) {
       has_more_ = true;
-      return;
+    } else {
+      writes_.emplace(write, line());
     }
-    if (known == writes_.end()) known = writes_.emplace(write, late_write{line(), {}}).first;
-    known->second.states.insert(states.begin(), states.end());
   }
   /// Those of another process, which has the program at the same addresses, or has not.
   void join(const reads_in_waits& others, bool at_same_addresses) {
     for (const place& r : others.reads_) note_read(r);
-    for (const auto& write : others.writes_) {
-      note_write(write.first, write.second.states, [&] { return write.second.line; });
-    }
+    for (const auto& write : others.writes_) note_write(write.first, [&] { return write.second; });
     has_more_ = has_more_ || others.has_more_ || !at_same_addresses;
   }
 
@@ -72,7 +62,7 @@ class reads_in_waits {
   [[nodiscard]] std::set<std::string> lines() const;
 
   [[nodiscard]] const std::set<place>& reads() const noexcept { return reads_; }
-  [[nodiscard]] const std::map<place, late_write>& writes() const noexcept { return writes_; }
+  [[nodiscard]] const std::map<place, std::string>& writes() const noexcept { return writes_; }
   [[nodiscard]] bool has_more() const noexcept { return has_more_; }
   void note_more() noexcept { has_more_ = true; }
 
@@ -87,7 +77,7 @@ class reads_in_waits {
   }
 
   std::set<place> reads_;
-  std::map<place, late_write> writes_;
+  std::map<place, std::string> writes_;
   bool has_more_ = false;
 };
 

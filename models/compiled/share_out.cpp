@@ -160,19 +160,16 @@ search_progress share_out::progress(double seconds) const {
 [[nodiscard]] static json describe_waits(const reads_in_waits& waits) {
   json said = {{"of", reinterpret_cast<std::uintptr_t>(&describe_waits)}, {"more", waits.has_more()}};
   said["reads"] = said["writes"] = json::array();
-  for (const auto& [thread, begin, end, state] : waits.reads()) said["reads"].push_back({thread, begin, end, state});
-  for (const auto& [at, write] : waits.writes()) {
-    said["writes"].push_back({at.thread, at.begin, at.end, write.line, write.states});
-  }
+  for (const auto& [thread, begin, end] : waits.reads()) said["reads"].push_back({thread, begin, end});
+  for (const auto& [at, line] : waits.writes()) said["writes"].push_back({at.thread, at.begin, at.end, line});
   return said;
 }
 
 static void join_waits(reads_in_waits& all, const json& said) {
   reads_in_waits of_other;
   if (said["more"]) of_other.note_more();
-  for (const json& r : said["reads"]) of_other.note_read({r[0], r[1], r[2], r[3]});
-  for (const json& w : said["writes"])
-    of_other.note_write({w[0], w[1], w[2]}, w[4].get<std::vector<std::uint64_t>>(), [&] { return std::string(w[3]); });
+  for (const json& r : said["reads"]) of_other.note_read({r[0], r[1], r[2]});
+  for (const json& w : said["writes"]) of_other.note_write({w[0], w[1], w[2]}, [&] { return std::string(w[3]); });
   all.join(of_other, said["of"] == reinterpret_cast<std::uintptr_t>(&describe_waits));
 }
 

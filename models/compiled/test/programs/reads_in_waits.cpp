@@ -13,6 +13,7 @@
 // check -DBY_A_THIRD: bounded; between what a loop reads while it waits and writes
 // check -DBY_A_NEW_ONE: bounded; between what a loop reads while it waits and writes
 // check -DMANY: bounded; between what a loop reads while it waits and writes
+// check -DTOLD_BY_WAKING --spurious-wakeups 0: bounded; between what a loop reads while it waits and writes
 // check -DWOKEN_FOR_NO_REASON: bounded; between what a loop reads while it waits and writes
 // check -DWOKEN_FOR_NO_REASON -DTOLD_BY=release -DLEARNT_BY=acquire: bounded, 2 executions
 #include <atomic>
@@ -27,7 +28,7 @@
 #define LEARNT_BY relaxed
 #endif
 #ifdef MANY
-constexpr int places = 200;  // more than are noted one by one
+constexpr int places = 2000;  // more than are noted one by one
 #else
 constexpr int places = 1;
 #endif
@@ -76,6 +77,10 @@ void use(everything& all) {
   }
   lock.unlock();
 #else
+#ifdef TOLD_BY_WAKING
+  mutex.lock();  // whoever is to be woken waits by now
+  mutex.unlock();
+#endif
   static const everything nobodys;
   look_at_all(nobodys);  // the loop begins as its rounds do
   while (done.load(relaxed) != 2) look_at_all(all);
@@ -83,7 +88,11 @@ void use(everything& all) {
 #ifdef IN_CONDITION
   static_cast<void>(look(all.seen[0]));
 #endif
+#ifdef TOLD_BY_WAKING
+  woken.notify_one();
+#else
   has_ended.store(true, std::memory_order::TOLD_BY);
+#endif
 }
 
 void wait_and_write(everything& all) {
@@ -111,6 +120,9 @@ int main() {
 #else
   everything& all = global;
 #endif
+#ifdef TOLD_BY_WAKING
+  std::unique_lock waits(mutex);
+#endif
   std::thread user(use, std::ref(all));
 #ifdef BY_A_THIRD
   std::thread third(wait_and_write, std::ref(all));
@@ -121,6 +133,15 @@ int main() {
     woken.notify_one();
   });
 #endif
+#ifdef TOLD_BY_WAKING
+  std::thread third([] {
+    done.store(1, relaxed);
+    done.store(2, relaxed);
+  });
+  woken.wait(waits);
+  all.seen[0] = 1;
+  waits.unlock();
+#else
   done.store(1, relaxed);
 #ifdef BEFORE
   all.another = 1;
@@ -130,7 +151,8 @@ int main() {
 #ifndef BY_A_THIRD
   wait_and_write(all);
 #endif
-#if defined(BY_A_THIRD) || defined(WOKEN_FOR_NO_REASON)
+#endif
+#if defined(BY_A_THIRD) || defined(TOLD_BY_WAKING) || defined(WOKEN_FOR_NO_REASON)
   third.join();
 #endif
   user.join();
