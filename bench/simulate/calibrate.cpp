@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -41,10 +40,5 @@ int command(const std::vector<const char*>& words) {
 }  // namespace runq::simulate
 
 int main(int count, char** words) {
-  try {
-    return runq::simulate::command({words + 1, words + count});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "calibrate: %s\n", error.what());
-    return 2;
-  }
+  return runq::simulate::run_command("calibrate", runq::simulate::command, count, words);
 }

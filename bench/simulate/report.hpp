@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -58,6 +59,16 @@ inline void print(const world& w, std::uint64_t pieces, unsigned n) {
   const unsigned long n = std::strtoul(text, nullptr, 10);
   if (n < least || n > most) throw std::invalid_argument(std::string("out of range: ") + text);
   return static_cast<unsigned>(n);
+}
+
+/// What main() returns: what the command does with the words behind the program's name, or 2 with the reason on stderr.
+inline int run_command(const char* program, int (*command)(const std::vector<const char*>&), int count, char** words) {
+  try {
+    return command({words + 1, words + count});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", program, error.what());
+    return 2;
+  }
 }
 
 }  // namespace runq::simulate

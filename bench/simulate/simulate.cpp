@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -112,10 +111,5 @@ int command(const std::vector<const char*>& words) {
 }  // namespace runq::simulate
 
 int main(int count, char** words) {
-  try {
-    return runq::simulate::command({words + 1, words + count});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "simulate: %s\n", error.what());
-    return 2;
-  }
+  return runq::simulate::run_command("simulate", runq::simulate::command, count, words);
 }
