@@ -75,7 +75,7 @@ struct case_spec {
 /// A clock has an entry for each thread, and its size costs time. For more threads, change this and compile the engine
 /// again.
 #ifndef RUNQ_MODEL_MAX_THREADS
-#define RUNQ_MODEL_MAX_THREADS 4
+#define RUNQ_MODEL_MAX_THREADS 5
 #endif
 inline constexpr unsigned max_threads = RUNQ_MODEL_MAX_THREADS;
 

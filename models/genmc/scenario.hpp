@@ -54,7 +54,7 @@ struct case_spec {
   const char* kept_for = nullptr;
 };
 
-inline constexpr unsigned max_threads = 4;
+inline constexpr unsigned max_threads = 5;
 
 inline void record_outcome(const char*) noexcept {}
 inline void name_value(const void*, const char*, int) noexcept {}

@@ -472,10 +472,11 @@ search_result run_relacy(const case_spec& spec, const relacy_options& options) {
   clear_outcomes();
   running_engine = &e;
   engine* const before = set_current_engine(&e);
-  static_assert(max_threads == 4);
+  static_assert(max_threads == 5);
   const rl::test_result_e outcome = spec.threads == 2   ? search<2>(options)
                                     : spec.threads == 3 ? search<3>(options)
-                                                        : search<4>(options);
+                                    : spec.threads == 4 ? search<4>(options)
+                                                        : search<5>(options);
   set_current_engine(before);
   running_engine = nullptr;
   return e.result(outcome);
