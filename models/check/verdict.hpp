@@ -78,6 +78,7 @@ struct search_result {
   bool forbidden_by_cpp20 = false;
   bool knows_sources = false;                  ///< `trace` says what each read reads from
   bool buffers_loads = false;                  ///< a read in `trace` depends on itself: load buffering
+  bool keeps_rounds = false;                   ///< exact_options::keeps_rounds, or a race might be missed without
   bool explores_undone_rounds = false;         ///< not exact_options::skips_undone_rounds, or it was not sure
   bool orders_barriers = false;                ///< exact_options::orders_barriers, or it was not clear what a round is
   std::vector<int> ended;                      ///< of a deadlock: the threads that have come to their ends

@@ -135,8 +135,8 @@ namespace {
   }
   if (const auto lines = s.read_while_waiting().lines(); !lines.empty()) {
     also += fmt::format(
-        ", races between what a loop reads while it waits and writes that only relaxed operations order after it (at "
-        "{})",
+        ", races between what a loop accesses while it waits and accesses that only relaxed operations order after it "
+        "(at {}; --keep-rounds late)",
         fmt::join(lines, ", "));
   }
   if (omitted.lock_rounds && omitted.failed_tries) {
@@ -227,6 +227,7 @@ namespace {
 [[nodiscard]] std::string path_option(const search_result& r, session& s, const run_options& options) {
   std::string text = options.search.all_failures ? "--all-failures 1 " : "";
   if (r.began_again) text += "--waits-in-place off ";
+  if (r.keeps_rounds) text += "--keep-rounds on ";
   if (r.up_to_symmetry) text += "--symmetry on ";
   if (r.explores_undone_rounds && options.search.skips_undone_rounds && !r.began_again)
     text += "--skip-retries reading ";
@@ -313,6 +314,12 @@ answer judge(const search_result& r, session& s, const run_options& options) {
         "note: a thread waits for a variable that is freed, or written otherwise than atomically, beside that, or what "
         "it reads in a round that fails may be: all was explored again, as with --waits-in-place off --skip-retries "
         "off\n";
+  }
+  if (r.keeps_rounds && !options.search.keeps_rounds) {
+    a.text +=
+        "note: only relaxed operations order an access after a loop that waits, and it may race with a round of it: "
+        "all "
+        "was explored again, as with --keep-rounds on\n";
   }
   if (r.told_apart) {
     a.text +=

@@ -229,6 +229,7 @@ struct execution {
   /// The thread on whose stack the address is; 0: on none.
   [[nodiscard]] unsigned thread_with_stack_at(const void* at) const noexcept;
   [[nodiscard]] bool on_a_stack(const void* at) const noexcept { return thread_with_stack_at(at) != 0; }
+  [[nodiscard]] bool on_stack_of_another(const void* at) const noexcept { return !on_own_stack(at) && on_a_stack(at); }
   /// The thread whose stack, or thread-local variable, is there; 0: none.
   [[nodiscard]] unsigned thread_with_variable_at(const void* at) const noexcept;
   void show(event_kind kind, const step& by, const void* at, std::size_t size) {
@@ -240,11 +241,12 @@ struct execution {
     if (self.looked_at != *self.position) look_whether_late();
     return self.is_late;
   }
-  /// It writes, or frees, memory: see reads_in_waits. `allocated`: where, if that is a block of the heap; before that
-  /// no loop can have read it. The function is called for the line of code.
+  /// Late: see reads_in_waits. To free memory is to write there. `allocated`: where, if that is a block of the heap;
+  /// before that no loop can have read it. The function is called for the line of code.
   template <class Function>
-  void note_late_write(const void* at, std::size_t size, const step* allocated, Function&& line) {
-    if (search->on_shortcut()) return;
+  void note_late_access(const void* at, std::size_t size, reads_in_waits::manner how, const step* allocated,
+                        Function&& line) {
+    if (search->on_shortcut() || search->keeps_rounds()) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(at);
     const exact::clock before = comes_after();
     const exact::clock known = search->knows();
@@ -252,7 +254,7 @@ struct execution {
       if (!is_late(before, known, t) || !has_told(t, known[t], before[t])) continue;
       const exact::clock& told = search->current_graph().at(t, before[t] - 1U).porf;
       if (allocated == nullptr || allocated->before(told)) {
-        waits.note_write({t, begin, begin + size}, line);
+        waits.note_late({t, begin, begin + size, how}, line);
       }
     }
   }

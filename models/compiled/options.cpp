@@ -104,6 +104,13 @@ class reader {
     to_.search.skips_retries = value != "off";
     to_.search.skips_undone_rounds = value == "on";
   }
+  void keep_rounds() {
+    const std::string_view value = word();
+    if (wrong_.empty() && value != "late" && value != "on" && value != "off")
+      wrong_ = fmt::format("{} takes late, on or off, not '{}'", option_, value);
+    to_.search.keeps_rounds = value == "on";
+    to_.search.keeps_rounds_if_late = value == "late";
+  }
   template <class Number>
   void number(Number& to, std::uint64_t most = ~std::uint64_t{0}) {
     const std::string_view text = word();

@@ -16,7 +16,8 @@
 namespace runq::model::compiled {
 
 struct run_options {
-  exact_options search{.spurious_of_thread = 1, .waits_in_place = true, .skips_retries = true};
+  exact_options search{
+      .spurious_of_thread = 1, .waits_in_place = true, .skips_retries = true, .keeps_rounds_if_late = true};
   bool leaks = true;
   bool every_iteration = false;
   bounds limits;

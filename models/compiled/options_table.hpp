@@ -8,7 +8,7 @@
 // reads it itself. INTERNAL_OPTION: the command adds it, and people do not see it.
 // clang-format off
 TOOL_OPTION("--compiler", "NAME", "a name", , "compile with this compiler (default: $CXX, or g++); clang++ loses that a compare-exchange is weak")
-OPTION("--execution", "N", "a number", number(search.show_execution), "show execution N, passed or failed; it has its number in the search that is judged, so one that passes is shown after all was explored (with --waits-in-place off and --barriers-in-order, at once)")
+OPTION("--execution", "N", "a number", number(search.show_execution), "show execution N, passed or failed; it has its number in the search that is judged, so one that passes is shown after all was explored (with --waits-in-place off --skip-retries off --keep-rounds off --barriers-in-order, at once)")
 OPTION("--weaken", "FILE:LINE:ORDER", "FILE:LINE:ORDER", weakening(), "show what goes wrong with a weaker memory order there; FILE:LINE/KIND:ORDER for one of load, store, rmw, fence, or failure (the second order of a compare-exchange)")
 COMMAND_OPTION("--ledger", "", "", flag(to_.ledger), "weaken every memory order of the program, one at a time: which are needed, and which are redundant here")
 COMMAND_OPTION("--ledger-of", "NAME", "the name of a file", ledger_of(), "only the orders in files whose paths end with NAME, which may be a header of the system, as in --ledger-of boost/queue.hpp")
@@ -34,6 +34,7 @@ OPTION("--judge-timed-waits", "", "", flag(limits.judges_timed_waits), "a deadlo
 OPTION("--every-iteration", "", "", every_iteration(), "explore loops that wait one iteration after the other, rather than as waiting")
 OPTION("--skip-retries", "on|reading|off", "on, reading or off", skip_retries(), "reading (default): a failed round of a loop that only reads is left out where another execution shows what follows it; on: also one that takes back what it has added; off: they are explored")
 OPTION("--waits-in-place", "on|off", "on or off", on_or_off(search.waits_in_place), "off: a thread that waits blocks its execution, and another one shows how it goes on; on (default): it tries again in the same execution when something new is written, so fewer executions are begun, and the same are complete")
+OPTION("--keep-rounds", "late|on|off", "late, on or off", keep_rounds(), "on: a loop that waits may make one round in vain, so that races with what it accesses there are found, whenever they come; late (default): all is explored again like that if there may be such a race after the loop's end; off: the verdict is bounded then")
 OPTION("--symmetry", "on|off", "on or off", on_or_off(search.up_to_symmetry), "on: of executions that differ only in which of several threads does what, if these begin with the same function and equal arguments, one is explored; off (default): all are")
 OPTION("--barriers-in-order", "", "", flag(search.orders_barriers), "explore also each order in which the threads of a round come to a barrier: many more executions, the same outcomes")
 OPTION("--load-buffering", "", "", flag(search.load_buffering), "explore also executions in which one relaxed read takes its value from a write that comes after it")

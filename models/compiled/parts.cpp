@@ -9,12 +9,15 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "options.hpp"
 
 namespace runq::model::compiled {
+
+using nlohmann::json;
 
 namespace {
 
@@ -27,6 +30,8 @@ template <class Kind, std::size_t Size>
   return static_cast<Kind>(at == names.end() ? Size - 1 : static_cast<std::size_t>(at - names.begin()));
 }
 
+constexpr std::string_view no_word = "-";
+
 [[noreturn]] void end_alone() {
   // The process that shares out the work has ended, so no process needs a result any more.
   _exit(2);
@@ -37,9 +42,10 @@ template <class Kind, std::size_t Size>
 std::string to_text(const report& r) {
   const std::string_view name = names_of_reports[static_cast<std::size_t>(r.what)];
   const tally& d = r.done;
-  std::string line = fmt::format("{} {} {} {} {} {:a} {:a} {} {} {:d} {:d}", name, d.executions, d.blocked, d.spurious,
-                                 d.cut_off, d.arranged, d.weight, static_cast<unsigned>(r.misled),
-                                 path_text(r.shown_at), r.rounds.left_out, r.rounds.used_beside);
+  std::string line =
+      fmt::format("{} {} {} {} {} {:a} {:a} {} {} {:d} {:d} {}", name, d.executions, d.blocked, d.spurious, d.cut_off,
+                  d.arranged, d.weight, static_cast<unsigned>(r.misled), path_text(r.shown_at), r.rounds.left_out,
+                  r.rounds.used_beside, r.waits.empty() ? no_word : r.waits);
   if (r.what == report::kind::ended) return line + " " + r.result;
   for (const exact::way& path : r.given) line += " " + path_text(path);
   return line;
@@ -55,7 +61,8 @@ report to_report(std::string_view line) {
   unsigned misled = 0;
   std::string shown_at;
   in >> name >> d.executions >> d.blocked >> d.spurious >> d.cut_off >> arranged >> weight >> misled >> shown_at;
-  in >> r.rounds.left_out >> r.rounds.used_beside;
+  in >> r.rounds.left_out >> r.rounds.used_beside >> r.waits;
+  if (r.waits == no_word) r.waits.clear();
   r.misled = static_cast<exact::technique>(misled);
   r.shown_at = to_path(shown_at).value_or(exact::way{});
   d.arranged = std::strtod(arranged.c_str(), nullptr);
@@ -67,6 +74,31 @@ report to_report(std::string_view line) {
   }
   for (std::string path; in >> path;) r.given.push_back(to_path(path).value_or(exact::way{}));
   return r;
+}
+
+/// With the address of something that every process has: whether they have the program at the same ones.
+std::string to_text(const reads_in_waits& waits) {
+  json said = {{"of", reinterpret_cast<std::uintptr_t>(&to_instruction)}, {"more", waits.has_more()}};
+  said["rounds"] = said["late"] = json::array();
+  const auto describe = [](const reads_in_waits::place& p) {
+    return json::array({p.thread, p.begin, p.end, p.how.is_atomic, p.how.is_write});
+  };
+  for (const reads_in_waits::place& p : waits.in_rounds()) said["rounds"].push_back(describe(p));
+  for (const auto& [p, line] : waits.late()) said["late"].push_back({describe(p), line});
+  std::string text = said.dump(-1, ' ', true, json::error_handler_t::replace);
+  for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at))
+    text.replace(at, 1, "\\u0020");
+  return text;
+}
+
+void join(reads_in_waits& all, const std::string& waits) {
+  const json said = json::parse(waits);
+  const auto place_of = [](const json& p) { return reads_in_waits::place{p[0], p[1], p[2], {p[3], p[4]}}; };
+  reads_in_waits of_other;
+  if (said["more"]) of_other.note_more();
+  for (const json& p : said["rounds"]) of_other.note(place_of(p));
+  for (const json& late : said["late"]) of_other.note_late(place_of(late[0]), [&] { return std::string(late[1]); });
+  all.join(of_other, said["of"] == reinterpret_cast<std::uintptr_t>(&to_instruction));
 }
 
 std::string to_text(const instruction& o) {
@@ -112,6 +144,14 @@ void line_channel::write(const std::string& line) const {
   }
 }
 
+/// Only when nothing else is left to do do the others have to know.
+std::string part_source::new_waits() {
+  const reads_in_waits& all = session_.read_while_waiting();
+  if (all == told_) return {};
+  told_ = all;
+  return to_text(all);
+}
+
 instruction part_source::ask(report::kind what) {
   const exact::search& search = *session_.search();
   others_.write(to_text(report{what,
@@ -120,7 +160,8 @@ instruction part_source::ask(report::kind what) {
                                {},
                                std::exchange(misled_, exact::technique::none),
                                shown_at_,
-                               {search.has_left_out_round(), search.is_used_beside_rounds()}}));
+                               {search.has_left_out_round(), search.is_used_beside_rounds()},
+                               what == report::kind::idle ? new_waits() : std::string()}));
   given_.clear();
   std::string line;
   if (!others_.read(line)) end_alone();
@@ -128,7 +169,10 @@ instruction part_source::ask(report::kind what) {
   instruction o = to_instruction(line);
   stopped_ = stopped_ || o.what == instruction::kind::stop;
   without_ = o.without;
-  if (without_ != exact::technique::none) shown_at_ = std::move(o.path);
+  if (without_ != exact::technique::none) {
+    shown_at_ = std::move(o.path);
+    told_ = {};
+  }
   return o;
 }
 

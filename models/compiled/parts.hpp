@@ -46,8 +46,12 @@ struct report {
   exact::technique misled{};      ///< stuck: by what
   exact::way shown_at;            ///< stuck: the way to the execution that shows it
   rounds_met rounds;
+  std::string waits;  ///< the searcher's reads_in_waits, where it has met more of them
 };
 [[nodiscard]] std::string to_text(const report& r);
+/// As one word. Addresses of another process are those of this one, or are not.
+[[nodiscard]] std::string to_text(const reads_in_waits& waits);
+void join(reads_in_waits& all, const std::string& waits);
 [[nodiscard]] report to_report(std::string_view line);
 
 /// The answer.
@@ -78,7 +82,7 @@ class line_channel {
 /// A searcher's side of it.
 class part_source final : public exact::work_source {
  public:
-  part_source(line_channel& others, const session& s) noexcept : others_(others), session_(s) {}
+  part_source(line_channel& others, session& s) noexcept : others_(others), session_(s) {}
 
   [[nodiscard]] std::optional<exact::way> next() override;
   [[nodiscard]] unsigned wanted() override;
@@ -97,10 +101,12 @@ class part_source final : public exact::work_source {
 
  private:
   [[nodiscard]] instruction ask(report::kind what);
+  [[nodiscard]] std::string new_waits();
 
   line_channel& others_;
-  const session& session_;
+  session& session_;
   std::vector<exact::way> given_;
+  reads_in_waits told_;  ///< that the others know
   bool stopped_ = false;
   exact::technique misled_{};
   exact::way shown_at_;  ///< what has misled this search, or another one

@@ -437,6 +437,16 @@ bool program_atomics::unlocks_shared_pointer(rmw_op op, unsigned size, std::uint
          code_.is_from(code, "bits/shared_ptr_atomic.h");
 }
 
+/// The running thread's last operation.
+void program_atomics::note_late_access(const void* at, unsigned size, const void* code) {
+  const exact::graph& graph = now_.search->current_graph();
+  const bool is_write = graph.at(now_.search->running(), now_.search->position() - 1).changes_memory();
+  memory_.note_late_access(at, bytes_from(offset_in_granule(at), size), {true, is_write}, code);
+  if (offset_in_granule(at) + size <= granule_bytes) return;
+  const void* const rest = static_cast<const std::byte*>(at) + granule_bytes;
+  memory_.note_late_access(rest, bytes_from(0, size - granule_bytes), {true, is_write}, code);
+}
+
 void program_atomics::check_parts(granule& g, const void* at, unsigned size, const void* code) {
   check_part(g, at, bytes_from(offset_in_granule(at), size), at, size, code);
   if (size <= granule_bytes) return;

@@ -119,10 +119,12 @@ class program_atomics {
   /// `g` has the first bytes.
   void check_access(granule& g, const void* at, unsigned size, const void* code) {
     if (now_.search->judges_undone_rounds()) undone_.look_at_last_operation();
+    if (!now_.is_alone() && now_.comes_late()) note_late_access(at, size, code);
     const bool is_simple = size <= granule_bytes && (now_.is_alone() || !g.has_accesses());
     program_heap& heap = memory_.heap();
     if (!is_simple || (heap.owns(at) && !heap.may_use(g, at, size))) check_parts(g, at, size, code);
   }
+  void note_late_access(const void* at, unsigned size, const void* code);
   void check_parts(granule& g, const void* at, unsigned size, const void* code);
   void check_part(granule& g, const void* part, byte_mask bytes, const void* at, unsigned size, const void* code);
 

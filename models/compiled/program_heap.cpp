@@ -163,7 +163,7 @@ user_heap::block& program_heap::block_to_free(void* p, const void* code) {
   // Large blocks take long to look through, and most are freed by a thread that is alone.
   if (!now_.is_alone()) require_unused(*b, by, code);
   if (!now_.is_alone() && now_.comes_late()) {
-    now_.note_late_write(b->begin, b->size, &b->allocated, [&] { return code_.to_text(by.at); });
+    now_.note_late_access(b->begin, b->size, {false, true}, &b->allocated, [&] { return code_.to_text(by.at); });
   }
   return *b;
 }

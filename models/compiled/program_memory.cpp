@@ -69,12 +69,15 @@ void program_memory::look_before_probe_accesses(const void* at, bool is_write) {
   if (!now_.search->may_read_on_probe()) now_.search->end_probe(exact::shortcuts::depends_on_memory);
 }
 
-void program_memory::note_late_write(const void* part, byte_mask bytes, const void* code) {
+/// Rounds in which threads wait write plainly to nothing but their own stacks: an atomic load elsewhere races with
+/// none.
+void program_memory::note_late_access(const void* part, byte_mask bytes, reads_in_waits::manner how, const void* code) {
+  if (how.is_atomic && !how.is_write && !now_.on_stack_of_another(part)) return;
   const auto* const begin = static_cast<const std::byte*>(part) - offset_in_granule(part) + std::countr_zero(bytes);
   const user_heap::block* const block = heap_.owns(part) ? heap_.find(part) : nullptr;
-  now_.note_late_write(begin, std::bit_width(bytes) - static_cast<unsigned>(std::countr_zero(bytes)),
-                       block == nullptr ? nullptr : &block->allocated,
-                       [&] { return code_.to_text(code_.step_here(code).at); });
+  now_.note_late_access(begin, std::bit_width(bytes) - static_cast<unsigned>(std::countr_zero(bytes)), how,
+                        block == nullptr ? nullptr : &block->allocated,
+                        [&] { return code_.to_text(code_.step_here(code).at); });
 }
 
 /// There are other accesses to the granule, or atomic variables in it.

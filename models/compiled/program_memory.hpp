@@ -51,7 +51,7 @@ class program_memory {
     if (first + size > granule_bytes) return access_slowly(at, size, is_write, code);
     granule* const g = look_quickly(at, size, at, size, is_write, code);
     if (g == nullptr) return access_slowly(at, size, is_write, code);
-    if (is_write && !now_.is_alone() && now_.comes_late()) return access_slowly(at, size, is_write, code);
+    if (!now_.is_alone() && now_.comes_late()) return access_slowly(at, size, is_write, code);
     if (is_write && !now_.on_own_stack(at)) now_.note_write(at, size);
     if (now_.is_alone()) return;
     if (!code_.is_surely_own(code)) return access_slowly(at, size, is_write, code);
@@ -70,6 +70,8 @@ class program_memory {
     static_cast<void>(begin[size - 1]);
     std::atomic_signal_fence(std::memory_order::seq_cst);
   }
+  /// The running thread, which comes late, accesses these bytes of a granule.
+  void note_late_access(const void* part, byte_mask bytes, reads_in_waits::manner how, const void* code);
   /// Whether the access, which is one of the running thread, races with an earlier one to the same granule.
   void check_against(const plain_access& old, const plain_access& a, const void* at, bool is_plain) {
     const bool conflicts = (old.bytes & a.bytes) != 0 && (old.is_write || a.is_write) && old.thread != a.thread;
@@ -139,7 +141,7 @@ class program_memory {
     if (is_write && part == at) beginning_.keep(at, size);
     if (now_.is_alone() && !g.has_atomics()) return;
     now_.note_access(at, bytes);
-    if (is_write && now_.comes_late()) note_late_write(part, bytes, code);
+    if (now_.comes_late()) note_late_access(part, bytes, {false, is_write}, code);
     if (g.atomics != nullptr && now_.search->takes_shortcuts()) require_no_variable(g, part, bytes, is_write);
     const plain_access a{code_.step_here(code), bytes, is_write};
     if (g.has_atomics() || !g.notes_quickly(a)) access_shared(g, part, a);
@@ -147,7 +149,6 @@ class program_memory {
   /// Whether an atomic variable lives in these bytes, or beside them.
   [[nodiscard]] bool has_atomics(const void* at, std::size_t size);
   void look_before_probe_accesses(const void* at, bool is_write);
-  void note_late_write(const void* part, byte_mask bytes, const void* code);
   void access_shared(granule& g, const void* part, const plain_access& a);
   void require_own_stack(granule& g, const void* part, const plain_access& a);
   void require_no_variable(const granule& g, const void* part, byte_mask bytes, bool is_write);

@@ -61,7 +61,7 @@ void program_waits::forget_before_effect() {
 void program_waits::look_for_loop(const caller_state& caller, const void* code) {
   if (!recognises_loops_) return;
   forget_before_effect();
-  constexpr std::size_t most_visits = 64;  // a loop with more operations is not recognised
+  const std::size_t most_visits = now_.search->keeps_rounds() ? 128 : 64;  // of longer loops waits are not recognised
   const std::uint64_t state = state_of(caller);
   if (now_.search->on_shortcut()) tell_state(state);
   std::vector<visit>& visits = mine().visits;
@@ -78,11 +78,7 @@ void program_waits::look_for_loop(const caller_state& caller, const void* code) 
   // While the thread is replayed, the graph says what it does.
   if (now_.search->at_frontier() && !now_.search->on_shortcut()) {
     if (now_.search->skips_undone_rounds()) look_for_undone_round(here);
-    const auto rounds = std::count_if(visits.begin(), visits.end(), [&](const visit& v) { return v.state == state; });
-    const bool is_late_round = rounds >= std::ptrdiff_t{now_.limits.rounds};
-    for (const visit& v : visits) {
-      if (v.state == state && undoes_changes_since(v.position, is_late_round)) return wait_as_in(v, code);
-    }
+    if (const visit* const before = beginning_of_wait(state)) return wait_as_in(*before, code);
     if (now_.search->takes_shortcuts()) look_for_shortcut(here);
   }
   if (visits.size() == most_visits) visits.erase(visits.begin());
@@ -93,6 +89,19 @@ void program_waits::look_for_loop(const caller_state& caller, const void* code) 
   std::vector<visit>& passed = mine().came_by;
   if (passed.size() == most_visits) passed.erase(passed.begin());
   passed.push_back(here);
+}
+
+/// The running thread is in that state. Since when it has made a round in vain, and so waits; nullptr: it goes on. One
+/// such round may be kept: then it is the next one.
+const program_waits::visit* program_waits::beginning_of_wait(std::uint64_t state) const {
+  const std::vector<visit>& visits = threads_[now_.self.number].visits;
+  const auto rounds = std::count_if(visits.begin(), visits.end(), [=](const visit& v) { return v.state == state; });
+  const bool is_late_round = rounds >= std::ptrdiff_t{now_.limits.rounds};
+  unsigned kept = now_.search->keeps_rounds() ? 1 : 0;
+  for (const visit& v : visits) {
+    if (v.state == state && undoes_changes_since(v.position, is_late_round) && kept-- == 0) return &v;
+  }
+  return nullptr;
 }
 
 /// Whether the running thread has made a round that changes variables and undoes that, and is where it would be without
@@ -321,16 +330,23 @@ void program_waits::wait_as_in(const visit& before, const void* code) {
   begin_round_again(before.position);
 }
 
-/// What the running thread has read since it had so many events, and shared reads: see reads_in_waits.
+/// What the running thread has accessed since it had so many events, and shared reads: see reads_in_waits. It may have
+/// written plainly to its own stack. What it accesses there is noted of main() only: of another thread it may be all.
 void program_waits::note_reads_since(unsigned position, std::size_t reads) {
-  if (now_.search->on_shortcut()) return;
+  if (now_.search->on_shortcut() || now_.search->keeps_rounds()) return;
   const unsigned self = now_.search->running();
   const thread_state& t = now_.running();
-  if (t.last_lost > reads) now_.waits.note_read({self, 0, ~std::uintptr_t{0}});
+  if (t.last_lost > reads) now_.waits.note({self, 0, ~std::uintptr_t{0}, {false, true}});
   for (const thread_state::last_read& r : t.last_reads) {
     if (r.number <= reads) continue;
-    now_.waits.note_read({self, r.granule + static_cast<unsigned>(std::countr_zero(r.bytes)),
-                          r.granule + static_cast<unsigned>(std::bit_width(r.bytes))});
+    now_.waits.note({self,
+                     r.granule + static_cast<unsigned>(std::countr_zero(r.bytes)),
+                     r.granule + static_cast<unsigned>(std::bit_width(r.bytes)),
+                     {false, now_.on_own_stack(reinterpret_cast<const void*>(r.granule))}});
+  }
+  if (self != main_thread) {
+    const auto stack = reinterpret_cast<std::uintptr_t>(now_.self.stack);
+    now_.waits.note({self, stack, stack + exact::fiber_stack_bytes, {false, true}});
   }
   const exact::graph& graph = now_.search->current_graph();
   for (unsigned i = position; i != now_.search->position(); ++i) {
@@ -340,7 +356,7 @@ void program_waits::note_reads_since(unsigned position, std::size_t reads) {
     for (const atomic_place& p : memory_.at(at).places()) {
       if (p.variable != n.variable.index || p.is_upper) continue;
       const auto begin = reinterpret_cast<std::uintptr_t>(at);
-      now_.waits.note_read({self, begin, begin + p.size});
+      now_.waits.note({self, begin, begin + p.size, {true, n.changes_memory()}});
     }
   }
 }
@@ -449,8 +465,9 @@ program_waits::wait_begun program_waits::before_wait(const caller_state& caller)
   if (!recognises_loops_) return {0, wait_begun::no_round};
   forget_before_effect();
   const std::uint64_t state = state_of(caller);
+  unsigned kept = now_.search->keeps_rounds() ? 1 : 0;
   for (const visit& v : mine().woken) {
-    if (v.state == state) return {state, v.position, v.reads};
+    if (v.state == state && kept-- == 0) return {state, v.position, v.reads};
   }
   return {state, wait_begun::no_round};
 }

@@ -159,6 +159,7 @@ class program_waits final : public end_observer {
   [[nodiscard]] std::uint64_t state_of(const caller_state& caller);
   [[nodiscard]] bool undoes_changes_since(unsigned position, bool is_late_round) const;
   [[nodiscard]] bool had_seen(exact::event_id write, unsigned position) const;
+  [[nodiscard]] const visit* beginning_of_wait(std::uint64_t state) const;
   void wait_as_in(const visit& before, const void* code);
   [[nodiscard]] unsigned length_of_last_round(const visit& now) const;
   [[nodiscard]] unsigned length_of_failed_attempt(const visit& now) const;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What threads have read in rounds of loops that wait, and which writes may race with that although no execution of the
-// search shows it.
+// What threads have accessed in rounds of loops that wait, and which accesses may race with that although no execution
+// of the search shows it.
 //
 // A thread that waits is left in the round in which it has read nothing new; where it goes on, it has made no such
-// round. A write of another thread that does not come after the end of the loop in (po ∪ rf)+ is in an execution, too,
-// in which the thread still waits: if it races with a read of the round, that execution fails. A write that comes after
-// the end and happens-after it races with nothing in the loop. There remain the writes that come after the end, because
-// relaxed operations have told of it, and do not happen-after it: *late* ones.
+// round. An access of another thread that does not come after the end of the loop in (po ∪ rf)+ is in an execution,
+// too, in which the thread still waits: if it races with one of the round, that execution fails. What comes after the
+// end and happens-after it races with nothing in the loop. There remain the accesses that come after the end, because
+// relaxed operations have told of it, and do not happen-after it: *late* ones. If there may be such a race, the search
+// begins again with exact_options::keeps_rounds, which shows it.
 #pragma once
 
 #include <compare>
@@ -21,14 +22,24 @@ namespace runq::model::compiled {
 
 class reads_in_waits {
  public:
-  /// More than these are not told apart: then each late write counts.
+  /// More than these are not told apart: then each late access counts.
   static constexpr std::size_t most = 4096;
 
-  /// The bytes from `begin` to `end` as the thread with that number reads them.
+  /// How memory is accessed.
+  struct manner {
+    bool is_atomic = false;
+    bool is_write = false;
+    friend auto operator<=>(const manner&, const manner&) = default;
+    [[nodiscard]] bool conflicts_with(const manner& other) const noexcept {
+      return (is_write || other.is_write) && !(is_atomic && other.is_atomic);
+    }
+  };
+  /// The bytes from `begin` to `end` as the thread with that number accesses them.
   struct place {
     unsigned thread;
     std::uintptr_t begin;
     std::uintptr_t end;
+    manner how{};
     friend auto operator<=>(const place&, const place&) = default;
     [[nodiscard]] bool overlaps(const place& other) const noexcept {
       return thread == other.thread && begin < other.end && other.begin < end;
@@ -36,48 +47,48 @@ class reads_in_waits {
   };
 
   void forget() noexcept {
-    reads_.clear();
-    writes_.clear();
+    in_rounds_.clear();
+    late_.clear();
     has_more_ = false;
   }
-  void note_read(const place& read) { note(reads_, read); }
-  /// A late write to memory that the thread of `write` may have read. Calls the function for its line if it is new.
-  template <class Function>
-  void note_write(const place& write, Function&& line) {
-    if (writes_.contains(write)) return;
-    if (writes_.size() == most) {
+  /// The thread of `in_round` has accessed that in a round in which it waits.
+  void note(const place& in_round) {
+    if (in_rounds_.contains(in_round)) return;
+    if (in_rounds_.size() == most) {
       has_more_ = true;
     } else {
-      writes_.emplace(write, line());
+      in_rounds_.insert(in_round);
+    }
+  }
+  /// A late access to memory that the thread of `late` may have accessed. Calls the function for its line if it is new.
+  template <class Function>
+  void note_late(const place& late, Function&& line) {
+    if (late_.contains(late)) return;
+    if (late_.size() == most) {
+      has_more_ = true;
+    } else {
+      late_.emplace(late, line());
     }
   }
   /// Those of another process, which has the program at the same addresses, or has not.
   void join(const reads_in_waits& others, bool at_same_addresses) {
-    for (const place& r : others.reads_) note_read(r);
-    for (const auto& write : others.writes_) note_write(write.first, [&] { return write.second; });
+    for (const place& p : others.in_rounds_) note(p);
+    for (const auto& late : others.late_) note_late(late.first, [&] { return late.second; });
     has_more_ = has_more_ || others.has_more_ || !at_same_addresses;
   }
 
-  /// The lines of the late writes that may race with such a read.
+  /// The lines of the late accesses that may race with one in a round.
   [[nodiscard]] std::set<std::string> lines() const;
 
-  [[nodiscard]] const std::set<place>& reads() const noexcept { return reads_; }
-  [[nodiscard]] const std::map<place, std::string>& writes() const noexcept { return writes_; }
+  [[nodiscard]] const std::set<place>& in_rounds() const noexcept { return in_rounds_; }
+  [[nodiscard]] const std::map<place, std::string>& late() const noexcept { return late_; }
   [[nodiscard]] bool has_more() const noexcept { return has_more_; }
   void note_more() noexcept { has_more_ = true; }
+  friend bool operator==(const reads_in_waits&, const reads_in_waits&) = default;
 
  private:
-  void note(std::set<place>& known, const place& p) {
-    if (known.contains(p)) return;
-    if (known.size() == most) {
-      has_more_ = true;
-    } else {
-      known.insert(p);
-    }
-  }
-
-  std::set<place> reads_;
-  std::map<place, std::string> writes_;
+  std::set<place> in_rounds_;
+  std::map<place, std::string> late_;
   bool has_more_ = false;
 };
 

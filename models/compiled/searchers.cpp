@@ -58,7 +58,8 @@ struct process {
   own.search.progress = nullptr;
   own.search.max_executions = ~std::uint64_t{0};  // a limit of all together
   const search_result r = check(s, own);
-  report last{report::kind::ended, part_source::tally_of(r, 0), {}, describe_part(r, s, judge(r, s, own)), {}, {}, {}};
+  report last{
+      report::kind::ended, part_source::tally_of(r, 0), {}, describe_part(r, s, judge(r, s, own)), {}, {}, {}, {}};
   others.write(to_text(last));
   _exit(0);
 }

@@ -119,6 +119,7 @@ class session final : public exact::program {
 
   // exact::program
   void begin_search_again() override;
+  bool may_miss_race() const override { return !now_.waits.lines().empty() && failures_.all().empty(); }
   void take_larger_variable() override { atomics_.words().add_shown(); }
   void forget_larger_variables() override { atomics_.words().forget(); }
   void begin_execution() override;

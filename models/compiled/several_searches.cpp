@@ -110,6 +110,7 @@ class searches {
             {"executions", r.executions},
             {"blocked", r.blocked},
             {"seconds", r.seconds},
+            {"keeps_rounds", r.keeps_rounds},
             {"end", ended             ? ""
                     : found.is_full() ? "; there may be more: the search has stopped"
                                       : "; there may be more: " + r.message}};
@@ -183,7 +184,7 @@ class searches {
                     said["end"].get<std::string>(), said["seconds"].get<double>());
     a.text = a.headline + "\n";
     for (std::size_t i = 0; i != count; ++i) {
-      const answer one = show(failures[i]);
+      const answer one = show(failures[i], said["keeps_rounds"]);
       a.text += fmt::format("\nfailure {} of {}, in {} execution{}; this is the smallest:\n{}", i + 1, count,
                             failures[i]["executions"].get<std::uint64_t>(),
                             plural(failures[i]["executions"].get<std::uint64_t>()), one.text);
@@ -193,8 +194,9 @@ class searches {
     if (!a.each.empty()) a.result = a.each.front().result;
     return a;
   }
-  [[nodiscard]] answer show(const json& failure) {
+  [[nodiscard]] answer show(const json& failure, bool keeps_rounds) {
     run_options options = options_;
+    options.search.keeps_rounds = keeps_rounds;
     options.path.last = failure["path"].get<exact::way>();
     options.has_path = true;
     options.search.shown_failure = failure["number"];

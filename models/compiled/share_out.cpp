@@ -83,7 +83,10 @@ void share_out::take(unsigned who, report said) {
 bool share_out::begins_again(unsigned who, const report& said) {
   if (stopping_ || said.what == report::kind::ended) return false;
   if (said.what == report::kind::stuck && is_news(who, said)) begin_again_without(said.misled, said.shown_at);
-  if (searchers_[who].told == given_up_.size()) rounds_.add(said.rounds);
+  if (searchers_[who].told == given_up_.size()) {
+    rounds_.add(said.rounds);
+    if (!said.waits.empty()) join(waits_, said.waits);
+  }
   if (is_unclear()) begin_again_without(exact::technique::waits_in_place, {});
   if (searchers_[who].told == given_up_.size()) return false;
   tell_to_begin_again(who);
@@ -93,6 +96,12 @@ bool share_out::begins_again(unsigned who, const report& said) {
 /// Whether one searcher has left out a round, and perhaps another one has met what may have to do with it.
 bool share_out::is_unclear() const noexcept {
   return rounds_.left_out && rounds_.used_beside && !is_given_up(exact::technique::waits_in_place);
+}
+
+/// See exact_options::keeps_rounds: all was explored, without a failure.
+bool share_out::may_miss_race() const {
+  const exact_options& search = options_.search;
+  return search.keeps_rounds_if_late && search.bound == exact_options::no_bound && !waits_.lines().empty();
 }
 
 /// A way that shows a larger variable is one through the search that the others make only if its searcher knows of all
@@ -110,6 +119,7 @@ bool share_out::is_given_up(exact::technique s) const noexcept {
 void share_out::begin_again_without(exact::technique s, const exact::way& shown_at) {
   given_up_.push_back({s, shown_at});
   rounds_ = {};
+  waits_ = {};
   waiting_.assign(1, {});
   for (unsigned i = 0; i != searchers_.size(); ++i) {
     searchers_[i].done = {};
@@ -138,7 +148,10 @@ void share_out::stop() {
 }
 
 void share_out::hand_out() {
-  if (waiting_.empty() && count(state::busy) == 0) stopping_ = true;  // all has been explored
+  if (waiting_.empty() && count(state::busy) == 0) {  // all has been explored
+    if (!stopping_ && may_miss_race()) return begin_again_without(exact::technique::waiting_rounds, {});
+    stopping_ = true;
+  }
   for (unsigned i = 0; i != searchers_.size(); ++i) {
     if (searchers_[i].now != state::idle || (!stopping_ && waiting_.empty())) continue;
     searchers_[i].now = state::busy;
@@ -156,23 +169,6 @@ search_progress share_out::progress(double seconds) const {
   return {all.executions, all.weight > 0 ? static_cast<double>(all.executions) / all.weight : 0, seconds};
 }
 
-/// With the address of something that every process has: whether they have the program at the same ones.
-[[nodiscard]] static json describe_waits(const reads_in_waits& waits) {
-  json said = {{"of", reinterpret_cast<std::uintptr_t>(&describe_waits)}, {"more", waits.has_more()}};
-  said["reads"] = said["writes"] = json::array();
-  for (const auto& [thread, begin, end] : waits.reads()) said["reads"].push_back({thread, begin, end});
-  for (const auto& [at, line] : waits.writes()) said["writes"].push_back({at.thread, at.begin, at.end, line});
-  return said;
-}
-
-static void join_waits(reads_in_waits& all, const json& said) {
-  reads_in_waits of_other;
-  if (said["more"]) of_other.note_more();
-  for (const json& r : said["reads"]) of_other.note_read({r[0], r[1], r[2]});
-  for (const json& w : said["writes"]) of_other.note_write({w[0], w[1], w[2]}, [&] { return std::string(w[3]); });
-  all.join(of_other, said["of"] == reinterpret_cast<std::uintptr_t>(&describe_waits));
-}
-
 std::string describe_part(const search_result& r, session& s, const answer& a) {
   json said = {{"status", a.status},
                {"headline", a.headline},
@@ -183,7 +179,7 @@ std::string describe_part(const search_result& r, session& s, const answer& a) {
                {"weakened", s.code().orders().weakened_in()},
                {"different_sizes", s.atomics().words().places()},
                {"locks", s.atomics().words().lock_places()},
-               {"waits", describe_waits(s.read_while_waiting())}};
+               {"waits", to_text(s.read_while_waiting())}};
   for (const unseen_code& u : all_unseen_code(s)) said["not_seen"].push_back({u.what, u.times});
   if (a.result != nullptr) said["result"] = *a.result;
   return said.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -200,6 +196,7 @@ answer share_out::result(session& s, double seconds) const {
   all.arranged = done.arranged;
   all.told_apart = is_given_up(exact::technique::symmetry);
   all.up_to_symmetry = options_.search.up_to_symmetry && !all.told_apart;
+  all.keeps_rounds = options_.search.keeps_rounds || is_given_up(exact::technique::waiting_rounds);
   all.began_again = is_given_up(exact::technique::waits_in_place);
   all.how = options_.search.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
   s.limits() = limits_of(options_);  // which the verdict tells
@@ -220,7 +217,7 @@ answer share_out::result(session& s, double seconds) const {
     for (std::size_t i = 0; i != more.size(); ++i) omitted[i] |= more[i];
     for (const json& where : said["different_sizes"]) s.atomics().words().note_place(where);
     for (const json& where : said["locks"]) s.atomics().words().note_lock_place(where);
-    join_waits(s.read_while_waiting(), said["waits"]);
+    join(s.read_while_waiting(), std::string(said["waits"]));
     for (const json& u : said.value("not_seen", json::array())) add_unseen_code({{u[0], u[1]}});
     for (const std::string& file : said["weakened"].get<std::vector<std::string>>())
       s.code().orders().note_weakened_in(file);

@@ -47,6 +47,7 @@ class share_out {
   };
   [[nodiscard]] bool begins_again(unsigned who, const report& said);
   [[nodiscard]] bool is_unclear() const noexcept;
+  [[nodiscard]] bool may_miss_race() const;
   [[nodiscard]] bool is_news(unsigned who, const report& said) const noexcept;
   [[nodiscard]] bool is_given_up(exact::technique s) const noexcept;
   void begin_again_without(exact::technique s, const exact::way& shown_at);
@@ -65,6 +66,7 @@ class share_out {
   bool stopping_ = false;
   std::vector<given_up> given_up_;  ///< in the order in which all searchers are told
   rounds_met rounds_;               ///< by all of them together, since the last of those
+  reads_in_waits waits_;            ///< likewise
   std::string limit_;               ///< the limit that was reached
   std::string lost_;
 };

@@ -34,6 +34,12 @@ struct exact_options {
   /// With skips_retries: also a round that adds to variables and takes it back, where no other thread can tell that
   /// there was one. A search that meets a thread which might begins again without this. One process only.
   bool skips_undone_rounds = false;
+  /// A program in which loops wait: a thread may make one such round in vain before it waits, so that others may race
+  /// with what it has accessed there. Without this, a search that may miss such a race only says so to the program.
+  bool keeps_rounds = false;
+  /// Begins again with keeps_rounds if the program says that a race may be missed (program::may_miss_race()). Not with
+  /// load_buffering or a bound.
+  bool keeps_rounds_if_late = false;
   /// Explores also each order in which the threads of one round come to a barrier, as if they changed a counter.
   /// Without this, a search in which it is not clear which arrivals are a round begins again with it. Always so with
   /// load_buffering, all_failures, or freeze_thread.

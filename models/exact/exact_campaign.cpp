@@ -22,6 +22,7 @@ void campaign::run() {
   found_.result.orders_barriers = run_.orders_barriers;
   found_.result.up_to_symmetry = run_.up_to_symmetry;
   found_.result.explores_undone_rounds = !run_.skips_undone_rounds;
+  found_.result.keeps_rounds = run_.keeps_rounds;
   found_.result.seconds = seconds();
 }
 
@@ -33,9 +34,19 @@ bool campaign::begins_again() {
     return true;
   }
   // The way to an execution that is shown is one of the search that has told it.
-  if (shown_ || found_.misled == technique::none) return false;
-  begin_again_without(found_.misled);
+  if (shown_) return false;
+  const technique misled = may_miss_race() ? technique::waiting_rounds : found_.misled;
+  if (misled == technique::none) return false;
+  begin_again_without(misled);
   return true;
+}
+
+/// Whether all was explored without a failure, but for a race with what a thread has done in a round in which it waits.
+/// Where several share the search, only who shares it out knows.
+bool campaign::may_miss_race() const {
+  const search_result& r = found_.result;
+  return options_.keeps_rounds_if_late && !options_.load_buffering && source_ == nullptr &&
+         r.how == coverage::exhaustive && r.what == failure::none && driver_.may_miss_race();
 }
 
 /// Whether the search has met a variable that is larger than it seemed. Ways through the tree are others then.
@@ -66,6 +77,8 @@ void campaign::begin_again_without(technique t) {
   } else if (t == technique::symmetry) {
     run_.up_to_symmetry = false;
     found_.result.told_apart = true;
+  } else if (t == technique::waiting_rounds) {
+    run_.keeps_rounds = true;
   } else if (t == technique::undone_rounds) {
     run_.skips_undone_rounds = run_.judges_undone_rounds = false;
   } else {

@@ -56,6 +56,7 @@ class campaign {
   [[nodiscard]] coverage what_is_sought() const noexcept;
   void explore_as_asked();
   [[nodiscard]] bool begins_again();
+  [[nodiscard]] bool may_miss_race() const;
   void begin_again_without(technique t);
   [[nodiscard]] bool has_passed_by() const noexcept;
   [[nodiscard]] bool takes_larger_variable();

@@ -27,6 +27,7 @@ class driver {
   /// See class program.
   virtual void take_larger_variable() {}
   virtual void forget_larger_variables() {}
+  [[nodiscard]] virtual bool may_miss_race() const { return false; }
   /// Brings `run` to where its threads begin. The first thing that the stack of a thread calls is begin(by).
   virtual void begin_execution(execution& run, fiber::entry begin, executor* by) = 0;
   /// Runs the body of a thread, on its stack.
@@ -87,6 +88,7 @@ class program_driver final : public driver {
   void begin_search_again() override { program_->begin_search_again(); }
   void take_larger_variable() override { program_->take_larger_variable(); }
   void forget_larger_variables() override { program_->forget_larger_variables(); }
+  [[nodiscard]] bool may_miss_race() const override { return program_->may_miss_race(); }
   [[nodiscard]] bool finds_variables() const noexcept override { return true; }
   [[nodiscard]] unsigned last_thread(const graph& g) const noexcept override { return g.end_of_threads() - 1; }
   void begin_execution(execution& run, fiber::entry begin, executor* by) override;

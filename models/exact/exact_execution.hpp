@@ -57,6 +57,7 @@ enum class technique : std::uint8_t {
   unordered_rounds,  ///< of a barrier: see exact_options::orders_barriers
   symmetry,          ///< exact_options::up_to_symmetry
   undone_rounds,     ///< exact_options::skips_undone_rounds
+  waiting_rounds,    ///< that are left out: see exact_options::keeps_rounds
   small_variables    ///< a variable has the size of its first access, and is in truth a part of a larger one
 };
 
@@ -75,6 +76,7 @@ struct execution {
   bool waits_in_place = false;
   bool orders_barriers = false;
   bool up_to_symmetry = false;
+  bool keeps_rounds = false;
   joined_alike joined;
   unsigned may_stop = 0;               ///< the thread that may stop for ever; 0: none
   bool takes_shortcuts = false;        ///< exact_options::skips_retries, where it applies

@@ -20,6 +20,8 @@ class program {
   virtual void take_larger_variable() {}
   /// Likewise: no variable is larger than its first access.
   virtual void forget_larger_variables() {}
+  /// All was explored, and nothing fails. Whether a race may have been missed that exact_options::keeps_rounds shows.
+  [[nodiscard]] virtual bool may_miss_race() const { return false; }
   /// Puts the memory into the state from which every execution begins.
   virtual void begin_execution() = 0;
   /// Runs the body of a thread, on its stack.

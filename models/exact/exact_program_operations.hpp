@@ -89,6 +89,8 @@ class program_operations : public scenario_operations {
     run_.followed_to = found;
     run_.abandon();
   }
+  /// exact_options::keeps_rounds
+  [[nodiscard]] bool keeps_rounds() const noexcept { return run_.keeps_rounds; }
   [[nodiscard]] bool takes_shortcuts() const noexcept { return run_.takes_shortcuts; }
   /// Whether the running thread is followed for that. It tells its state before each operation that only reads.
   [[nodiscard]] bool on_shortcut() const noexcept { return run_.on_shortcut(); }

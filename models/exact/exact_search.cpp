@@ -23,8 +23,10 @@ search_parts::search_parts(std::unique_ptr<driver> executed, const exact_options
   run_.up_to_symmetry = options.up_to_symmetry && driver_->finds_variables() && !options.load_buffering &&
                         options.bound == exact_options::no_bound && !options.all_failures && options.freeze_thread < 0;
   run_.skips_undone_rounds = run_.judges_undone_rounds = run_.takes_shortcuts && options.skips_undone_rounds;
+  run_.keeps_rounds = options.keeps_rounds && !options.load_buffering;
   run_.may_begin_again = options.show_execution != 0 && driver_->finds_variables() &&
-                         (run_.waits_in_place || run_.takes_shortcuts || !run_.orders_barriers || run_.up_to_symmetry);
+                         (run_.waits_in_place || run_.takes_shortcuts || !run_.orders_barriers || run_.up_to_symmetry ||
+                          options.keeps_rounds_if_late);
 }
 
 search::search(std::unique_ptr<driver> executed, const exact_options& options)

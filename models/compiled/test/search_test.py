@@ -247,11 +247,28 @@ class Alone(unittest.TestCase):
 
     def test_what_loops_read_while_they_wait_is_known_to_all_processes(self):
         program = compiled(os.path.join(HERE, "programs", "reads_in_waits.cpp"))
-        alone, shared = (run(program, *jobs)[1] for jobs in ([], ["--jobs", "2"]))
-        self.assertRegex(alone, r"bounded: .*only relaxed operations order after it \(at \w+\.cpp:\d+\)")
+        alone, shared = (run(program, "--keep-rounds", "off", *jobs)[1] for jobs in ([], ["--jobs", "2"]))
+        self.assertRegex(alone, r"bounded: .*only relaxed operations order after it \(at \w+\.cpp:\d+; --keep-rounds late\)")
         self.assertEqual(without_time(alone), without_time(shared))
         ordered = compiled(os.path.join(HERE, "programs", "reads_in_waits.cpp"), "-DTOLD_BY=release", "-DLEARNT_BY=acquire")
         self.assertTrue(run(ordered, "--jobs", "2")[1].startswith("exhaustive: "))
+
+    def test_processes_begin_again_together_for_late_accesses(self):
+        source = os.path.join(HERE, "programs", "reads_in_waits.cpp")
+        note = "all was explored again, as with --keep-rounds on"
+        status, text, _ = run(compiled(source), "--jobs", "2")
+        self.assertEqual((status, text.count(note)), (1, 1), text)
+        path = re.search(r"--keep-rounds on --path ([0-9.-]+)$", text, re.MULTILINE)[1]
+        again = run(compiled(source), "--keep-rounds", "on", "--path", path)[:2]
+        self.assertEqual(again, (status, "".join(l for l in text.splitlines(True) if note not in l)))
+        within = [run(compiled(source), "--bound", "20", *jobs)[1] for jobs in ([], ["--jobs", "2"])]
+        self.assertIn("only relaxed operations order after it", within[0])
+        self.assertEqual(without_time(within[0]), without_time(within[1]))
+        for flags in (["-DTOLD_TWICE"], ["-DTOLD_TWICE", "-DBY_AN_ATOMIC"]):
+            alone, shared = (run(compiled(source, *flags), *jobs)[1] for jobs in ([], ["--jobs", "2"]))
+            self.assertIn(note, alone)
+            self.assertTrue(alone.startswith("exhaustive: "), alone)
+            self.assertEqual(without_time(alone), without_time(shared))
 
     def test_an_execution_has_the_number_of_the_search_that_is_judged(self):
         waits = compiled(os.path.join(HERE, "programs", "waits_in_place.cpp"), "-DWRITTEN_BESIDE")
