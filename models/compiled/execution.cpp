@@ -39,8 +39,10 @@ void execution::look_whether_late() {
   const exact::clock before = comes_after();
   const exact::clock known = search->knows();
   self.looked_at = *self.position;
-  self.is_late = false;
-  for (unsigned t = 1; t <= max_threads; ++t) self.is_late = self.is_late || is_late(before, known, t);
+  self.late_after = 0;
+  for (unsigned t = 1; t <= max_threads; ++t) {
+    if (is_late(before, known, t) && has_told(t, known[t], before[t])) self.late_after |= std::uint64_t{1} << t;
+  }
 }
 
 bool execution::has_told(unsigned thread, unsigned first, unsigned end) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -167,10 +168,11 @@ struct execution {
   end_observer* at_end = nullptr;
   const thread_identities* identities = nullptr;
   alike_threads alike;
-  reads_in_waits waits;                ///< of the search
-  bool is_probing = false;             ///< exact::shortcut::is_probe
-  unsigned unjoined = 0;               ///< threads that were started in this execution, and not joined
-  std::vector<shown_access> shown;     ///< the one in conflict, if it is plain, and the failing one
+  reads_in_waits waits;                                ///< of the search
+  std::array<reads_in_waits::place, 256> last_late{};  ///< of those in `waits`, so that most need not be looked for
+  bool is_probing = false;                             ///< exact::shortcut::is_probe
+  unsigned unjoined = 0;                               ///< threads that were started in this execution, and not joined
+  std::vector<shown_access> shown;                     ///< the one in conflict, if it is plain, and the failing one
   std::array<const frame*, 2> race{};  ///< where the two accesses are of the last race; nullptr: there was none
   std::array<thread_state, exact::thread_slots> threads;
   /// The thread that runs, or has run last.
@@ -180,8 +182,8 @@ struct execution {
     thread_state* state = nullptr;
     const std::byte* stack = nullptr;  ///< its lowest address
     // See comes_late():
-    unsigned looked_at = ~0U;  ///< by how many events; ~0: not yet
-    bool is_late = false;
+    unsigned looked_at = ~0U;      ///< by how many events; ~0: not yet
+    std::uint64_t late_after = 0;  ///< a bit for each thread
   } self;
 
   [[nodiscard]] bool is_checked() const noexcept { return search != nullptr; }
@@ -239,23 +241,30 @@ struct execution {
   /// happen-after it.
   [[nodiscard]] bool comes_late() noexcept {
     if (self.looked_at != *self.position) look_whether_late();
-    return self.is_late;
+    return self.late_after != 0;
+  }
+  /// Whether the running thread's access is late, and was not noted just before.
+  [[nodiscard]] bool is_new_late_access(const void* at, std::size_t size, reads_in_waits::manner how) {
+    if (!comes_late() || search->on_shortcut() || search->keeps_rounds()) return false;
+    for (std::uint64_t left = self.late_after; left != 0; left &= left - 1) {
+      const reads_in_waits::place p = place_of(left, at, size, how);
+      if (last_late[slot_of(p)] != p) return true;
+    }
+    return false;
   }
   /// Late: see reads_in_waits. To free memory is to write there. `allocated`: where, if that is a block of the heap;
   /// before that no loop can have read it. The function is called for the line of code.
   template <class Function>
   void note_late_access(const void* at, std::size_t size, reads_in_waits::manner how, const step* allocated,
                         Function&& line) {
-    if (search->on_shortcut() || search->keeps_rounds()) return;
-    const auto begin = reinterpret_cast<std::uintptr_t>(at);
+    if (!is_new_late_access(at, size, how)) return;
     const exact::clock before = comes_after();
-    const exact::clock known = search->knows();
-    for (unsigned t = 1; t <= max_threads; ++t) {
-      if (!is_late(before, known, t) || !has_told(t, known[t], before[t])) continue;
-      const exact::clock& told = search->current_graph().at(t, before[t] - 1U).porf;
-      if (allocated == nullptr || allocated->before(told)) {
-        waits.note_late({t, begin, begin + size, how}, line);
-      }
+    for (std::uint64_t left = self.late_after; left != 0; left &= left - 1) {
+      const reads_in_waits::place p = place_of(left, at, size, how);
+      const exact::clock& told = search->current_graph().at(p.thread, before[p.thread] - 1U).porf;
+      if (allocated != nullptr && !allocated->before(told)) continue;
+      waits.note_late(p, line);
+      last_late[slot_of(p)] = p;
     }
   }
   static constexpr std::uint32_t all_bytes = 0xffff;
@@ -265,6 +274,14 @@ struct execution {
                                                  std::uint32_t bytes = all_bytes) const;
 
  private:
+  [[nodiscard]] static reads_in_waits::place place_of(std::uint64_t threads, const void* at, std::size_t size,
+                                                      reads_in_waits::manner how) noexcept {
+    const auto begin = reinterpret_cast<std::uintptr_t>(at);
+    return {static_cast<unsigned>(std::countr_zero(threads)), begin, begin + size, how};
+  }
+  [[nodiscard]] std::size_t slot_of(const reads_in_waits::place& p) const noexcept {
+    return (p.begin / 4 + p.begin / 1024 + p.thread + 8UL * p.how.is_atomic + 16UL * p.how.is_write) % last_late.size();
+  }
   void look_whether_late();
   /// Whether what comes after these events, and knows of those, comes after one of the thread that it does not know of.
   [[nodiscard]] static bool is_late(const exact::clock& before, const exact::clock& known, unsigned thread) noexcept {

@@ -74,9 +74,10 @@ void program_memory::look_before_probe_accesses(const void* at, bool is_write) {
 void program_memory::note_late_access(const void* part, byte_mask bytes, reads_in_waits::manner how, const void* code) {
   if (how.is_atomic && !how.is_write && !now_.on_stack_of_another(part)) return;
   const auto* const begin = static_cast<const std::byte*>(part) - offset_in_granule(part) + std::countr_zero(bytes);
+  const std::size_t size = std::bit_width(bytes) - static_cast<unsigned>(std::countr_zero(bytes));
+  if (!now_.is_new_late_access(begin, size, how)) return;
   const user_heap::block* const block = heap_.owns(part) ? heap_.find(part) : nullptr;
-  now_.note_late_access(begin, std::bit_width(bytes) - static_cast<unsigned>(std::countr_zero(bytes)), how,
-                        block == nullptr ? nullptr : &block->allocated,
+  now_.note_late_access(begin, size, how, block == nullptr ? nullptr : &block->allocated,
                         [&] { return code_.to_text(code_.step_here(code).at); });
 }
 

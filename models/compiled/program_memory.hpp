@@ -51,7 +51,8 @@ class program_memory {
     if (first + size > granule_bytes) return access_slowly(at, size, is_write, code);
     granule* const g = look_quickly(at, size, at, size, is_write, code);
     if (g == nullptr) return access_slowly(at, size, is_write, code);
-    if (!now_.is_alone() && now_.comes_late()) return access_slowly(at, size, is_write, code);
+    if (!now_.is_alone() && now_.is_new_late_access(at, size, {false, is_write}))
+      return access_slowly(at, size, is_write, code);
     if (is_write && !now_.on_own_stack(at)) now_.note_write(at, size);
     if (now_.is_alone()) return;
     if (!code_.is_surely_own(code)) return access_slowly(at, size, is_write, code);

@@ -312,9 +312,9 @@ bool program_waits::had_seen(event_id write, unsigned position) const {
 
 /// The running thread is where it was then.
 void program_waits::wait_as_in(const visit& before, const void* code) {
+  note_reads_since(before.position, before.reads);
   // The round had a compare-exchange that failed for no reason: without it, the thread is where it is now.
   if (now_.running().failed_spuriously > before.position) now_.search->leave_out();
-  note_reads_since(before.position, before.reads);
   // A deadline may end this: an execution in which it does is explored, too.
   if (before.timed != mine().timed) wait_for_others(before.position, code);
   if (now_.running().changed > before.position) {

@@ -36,9 +36,9 @@ class reads_in_waits {
   };
   /// The bytes from `begin` to `end` as the thread with that number accesses them.
   struct place {
-    unsigned thread;
-    std::uintptr_t begin;
-    std::uintptr_t end;
+    unsigned thread = 0;
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
     manner how{};
     friend auto operator<=>(const place&, const place&) = default;
     [[nodiscard]] bool overlaps(const place& other) const noexcept {

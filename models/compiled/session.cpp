@@ -161,6 +161,7 @@ search_result session::check(const program_threads::program_start& start, const 
 void session::begin_search() {
   now_.omitted = {};
   now_.waits.forget();
+  now_.last_late = {};
   now_.omitted.local_members = has_code_by_clang();
   forget_unseen_code();
 }

@@ -32,6 +32,9 @@
 // check -DWOKEN_FOR_NO_REASON: FAIL data race
 // check -DWOKEN_FOR_NO_REASON --keep-rounds off: bounded; between what a loop accesses while it waits and
 // check -DWOKEN_FOR_NO_REASON -DTOLD_BY=release -DLEARNT_BY=acquire: bounded, 2 executions
+// check -DFAILED_FOR_NO_REASON: FAIL data race
+// check -DFAILED_FOR_NO_REASON --keep-rounds off: bounded; between what a loop accesses while it waits and
+// check -DFAILED_FOR_NO_REASON -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 1 execution
 // check -DLONG: FAIL data race
 // check -DBY_AN_ATOMIC: FAIL data race
 // check -DBY_AN_ATOMIC --keep-rounds off: bounded; between what a loop accesses while it waits and
@@ -118,7 +121,9 @@ void use([[maybe_unused]] everything& of_main) {
 #else
   everything& all = of_main;
 #endif
-#ifdef WOKEN_FOR_NO_REASON
+#if defined(FAILED_FOR_NO_REASON)
+  for (int free = 0; !done.compare_exchange_weak(free, 2, relaxed); free = 0) look_at_all(all);
+#elif defined(WOKEN_FOR_NO_REASON)
   std::unique_lock lock(mutex);
   while (!is_ready) {
     woken.wait(lock);
@@ -198,12 +203,14 @@ void wait_and_access([[maybe_unused]] everything& of_main) {
 }
 
 void end_loop_and_access(everything& all) {
+#ifndef FAILED_FOR_NO_REASON
   done.store(1, relaxed);
 #ifdef BEFORE
   all.another = 1;
   std::memset(static_cast<void*>(&all.seen[0]), 0, sizeof(int));
 #endif
   done.store(2, relaxed);
+#endif
 #ifndef BY_A_THIRD
   wait_and_access(all);
 #endif
