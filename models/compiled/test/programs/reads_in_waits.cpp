@@ -36,6 +36,7 @@
 // check -DFAILED_FOR_NO_REASON --keep-rounds off: bounded; between what a loop accesses while it waits and
 // check -DFAILED_FOR_NO_REASON -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 1 execution
 // check -DLONG: FAIL data race
+// check -DLONG -DTOLD_BY=release -DLEARNT_BY=acquire --keep-rounds on: exhaustive, 6 executions
 // check -DBY_AN_ATOMIC: FAIL data race
 // check -DBY_AN_ATOMIC --keep-rounds off: bounded; between what a loop accesses while it waits and
 // check -DBY_AN_ATOMIC -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 1 execution
@@ -85,6 +86,7 @@ std::atomic<int> done{0};
 std::atomic<bool> has_ended{false};
 std::atomic<bool> has_also_ended{false};
 std::atomic<everything*> known{nullptr};
+std::atomic<int> many[40]{};
 everything global;
 std::mutex mutex;
 std::condition_variable woken;
@@ -107,7 +109,7 @@ int look(looked_at& at) {
     asm volatile("" : : "r"(found));
   }
 #ifdef LONG
-  for (int i = 0; i != 40; ++i) static_cast<void>(done.load(relaxed));
+  for (const std::atomic<int>& one : many) static_cast<void>(one.load(relaxed));
 #endif
 #ifdef ROUNDS_WRITE
   all.another = 0;
