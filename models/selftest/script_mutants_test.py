@@ -23,7 +23,8 @@ from mutants import mutate, parse, parse_table  # noqa: E402
 
 COPIED = ("models/selftest/*.py", "models/verify/*.py", "models/check/*.hpp", "models/compiled/test/*.py", "models/proof/*.*",
           "models/compiled/*.sh", "models/compiled/*.py", "models/compiled/*.awk", "models/compiled/*.hpp", "models/compiled/test/command/*",
-          "models/compiled/test/existing/*", "models/compiled/include/runq/*", "models/cases/litmus/*", "models/cases/pinned.txt", "models/cases/queues/ring/owner_vs_thieves.cpp", "deque/include/runq/*.hpp", "tools/docs/rows*")
+          "models/compiled/test/existing/*", "models/compiled/include/runq/*", "models/cases/litmus/*", "models/cases/pinned.txt", "models/cases/queues/ring/owner_vs_thieves.cpp", "deque/include/runq/*.hpp", "tools/docs/rows*",
+          "tools/docs/kit_test.py", "kit", "kit.options", "models/verify/options_table.hpp")
 TOOL = "{}/runq-check"
 Mutant = collections.namedtuple("Mutant", "name file killer changes")
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What ./kit does and leaves out, beside a cmake that only writes down how it is called.
+"""What ./kit does and leaves out, beside a cmake and a ctest that only write down how they are called.
 
-kit_test.py --root ROOT
+kit_test.py --root ROOT [TEST...]
 """
 import os
 import shutil
@@ -14,8 +14,10 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(sys.argv[sys.argv.index("--root") + 1]).resolve()
+# Fails where $FAILS says so: `cmake --build` of a preset, its configuration, or `ctest`.
 CALLED = """#!/bin/sh
 echo "$*" >>"$CALLS"
+case " ${0##*/} $* " in ${FAILS:-nothing}) exit 8 ;; esac
 """
 INSTALLED = """#!/bin/sh
 echo "installed all"
@@ -34,7 +36,8 @@ class Kit(unittest.TestCase):
         self.tools.mkdir()
         for name in ("kit", "kit.options", "models/verify/options_table.hpp", "models/compiled/options_table.hpp"):
             shutil.copy(ROOT / name, self.root / name)
-        self.program(self.tools / "cmake", CALLED)
+        for tool in ("cmake", "ctest"):
+            self.program(self.tools / tool, CALLED)
         self.program(self.tools / "dpkg-query", INSTALLED)
 
     @staticmethod
@@ -43,11 +46,12 @@ class Kit(unittest.TestCase):
         path.write_text(text)
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
-    def kit(self, root, *words):
+    def kit(self, root, *words, fails="nothing"):
         self.calls.write_text("")
         done = subprocess.run([root / "kit", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True, timeout=60, check=False,
-                              env={**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}", "CALLS": str(self.calls)})
+                              env={**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}", "CALLS": str(self.calls),
+                                   "FAILS": fails})
         return done.returncode, done.stdout, done.stderr, self.calls.read_text().splitlines()
 
     def test_check_configures_once(self):
@@ -63,6 +67,48 @@ class Kit(unittest.TestCase):
         self.assertEqual((status, calls), (2, []), text)
         self.assertRegex(text, r"^kit: cannot write \S.*/build/\S+: this command builds in the folder build/ .*\n$")
 
+    def test_a_preset_fails_if_a_step_of_it_fails(self):
+        status, text, error, calls = self.kit(self.root, "test", "--preset", "asan")
+        self.assertEqual((status, text.splitlines()[-1]), (0, "passed: asan"), error)
+        self.assertEqual([call.split()[0] for call in calls], ["-S", "--build", "--preset"])
+        for step, made in ((" cmake -S *", 1), (" cmake --build *", 2), (" ctest *", 3)):
+            status, text, error, calls = self.kit(self.root, "test", "--preset", "asan", fails=step)
+            self.assertEqual((status, len(calls)), (1, made), error)
+            self.assertIn("kit: failed: asan\n", error)
+            self.assertNotIn("passed", text)
+
+    def test_of_many_presets_those_are_named_that_fail(self):
+        for step in (" cmake *--build */release *", " ctest *--preset release *"):
+            status, text, error, calls = self.kit(self.root, "test", "--all-presets", fails=step)
+            self.assertEqual(status, 1, error)
+            self.assertIn("kit: failed: release\n", error)
+            tested = [call.split()[1] for call in calls if call.startswith("--preset")]
+            self.assertEqual([preset for preset in tested if preset in ("once", "release", "asan", "verify")],
+                             ["once", *(["release"] if "ctest" in step else []), "asan", "verify"])
+        status, text, error, _ = self.kit(self.root, "test", "--all-presets")
+        self.assertEqual(status, 0, error)
+        self.assertRegex(text, r"(?m)^passed: once release asan verify ")
+
+    def test_the_budget_is_the_one_that_was_asked_for(self):
+        for words, budget in ((("--preset", "asan"), "full"), (("--all-presets",), "quick"),
+                              (("--preset", "asan", "--budget", "quick"), "quick"), (("--all-presets", "--budget", "full"), "full")):
+            configured = [call for call in self.kit(self.root, "test", *words)[3] if call.startswith("-S")]
+            self.assertTrue(configured and all(f"-DRUNQ_TEST_BUDGET={budget}" in call.split() for call in configured), configured)
+
+    def test_what_selects_tests_reaches_ctest(self):
+        _, _, error, calls = self.kit(self.root, "test", "--only", "a|b", "--repeat", "7", "--", "--verbose")
+        self.assertIn(" --tests-regex a|b --repeat until-fail:7 --verbose", f"{calls[-1]} ", error)
+
+    def test_what_is_not_built_is_not_run(self):
+        self.program(self.root / "build/verify/models/runq_verify", "#!/bin/sh\necho it runs\n")
+        self.program(self.root / "build/verify/models/compiled/runq-check", "#!/bin/sh\necho it runs\n")
+        self.program(self.root / "build/verify/models/explore/runq-explore", "#!/bin/sh\necho it runs\n")
+        for words in (("verify", "--case", "ring/*"), ("check", "x.cpp"), ("explore", "x.cpp")):
+            self.assertEqual(self.kit(self.root, *words)[:2], (0, "it runs\n"))
+            status, text, error, _ = self.kit(self.root, *words, fails=" cmake --build *")
+            self.assertNotEqual(status, 0, error)
+            self.assertEqual(text, "")
+
     def test_the_cases_are_listed_without_a_build(self):
         status, text, error, calls = self.kit(ROOT, "verify", "--list")
         self.assertEqual((status, calls), (0, []), error)
@@ -71,4 +117,4 @@ class Kit(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
