@@ -56,6 +56,44 @@ def smaller(program):
     expect("it is shown as it was found", status == 1 and "made smaller" not in unchanged, unchanged)
 
 
+def the_same_failure(program):
+    """Not another one that fewer changes lead to."""
+    found = 0
+    for seed in range(1, 400):
+        words = ("--seed", str(seed), "--runs", "1", "--strategy", "walk")
+        _, text = program.explore(*words, "--make-smaller", "no")
+        if "assertion !came_again fails" not in text:
+            continue
+        status, text = program.explore(*words)
+        expect("a failure that is made smaller stays the same", status == 1 and "made smaller: " in text and
+               text.startswith("FAIL check failed: assertion !came_again fails"), text)
+        found += 1
+        if found == 2:
+            break
+    expect("the rarer one of two failures is found", found, "")
+
+
+def needed_memory(failing, seqlock):
+    for program, words in ((failing, "not needed; the run that is shown has no old values"), (seqlock, "needed; with the same seed")):
+        _, text = program.explore()
+        expect("whether it needs weak memory", f"\nweak memory: {words}" in text, text)
+
+
+def counted_statuses(tool, scratch):
+    """An exit status is no failure then; what else ends a run still is."""
+    for way, status, begin in ((1, 0, "explored: 21 runs, and none fails"), (2, 1, "FAIL crash: abort()")):
+        program = Program(tool, scratch, "counted", os.path.join(here, "programs", "endings.cpp"), f"-DWAY={way}")
+        ended, text = program.explore("--runs", "20", "--statuses", "count")
+        expect("statuses are counted", ended == status and text.startswith(begin) and (status or "\nstatus 3: 21\n" in text), text)
+
+
+def the_other_side_of_a_race(tool, scratch):
+    _, as_json, *_ = Program(tool, scratch, "race", os.path.join(here, "programs", "rare_calls.cpp"), "-DWAY=1").results()
+    trace, unordered = as_json["execution"]["trace"], as_json["execution"].get("unordered")
+    expect("the other access is one of the other thread", unordered is not None and trace[unordered]["thread"] != trace[-1]["thread"],
+           as_json)
+
+
 def stopped(program):
     for where in "failure", "20":
         with subprocess.Popen([program.tool, "--program", program.path, "--strategy", "walk", "--stop-at", where], text=True,
@@ -194,6 +232,10 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         failing = Program(options.tool, scratch, "failing", PROGRAM, "-DWRONG")
         smaller(failing)
+        the_same_failure(Program(options.tool, scratch, "two", os.path.join(here, "programs", "two_failures.cpp")))
+        needed_memory(failing, Program(options.tool, scratch, "old", os.path.join(TEXTBOOK, "locks/seqlock.cpp"), "-DWRONG"))
+        counted_statuses(options.tool, scratch)
+        the_other_side_of_a_race(options.tool, scratch)
         stopped(failing)
         libraries(options.tool, scratch)
         assembler(scratch)

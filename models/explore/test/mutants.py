@@ -126,8 +126,34 @@ MUTANTS = {
     "stores_show_no_pairs": ("locations.cpp", "    note_pair(pair_kind::next_store, l.stores[after]->by_code, s->by_code);\n", "", "power", "feedback"),
     "calls_show_no_pairs": ("interpose_locks.cpp", "  if (notes_pairs) note_call_for(object, code);\n", "", "power", "feedback"),
     "calls_leave_nothing": ("locks.cpp", "  last = here;\n", "", "power", "feedback"),
+    "crashes_count_as_statuses": ("exploration.cpp", "(options_.judges || o.status == 0)", "options_.judges", "failures", ""),
+    "any_failure_is_the_same": ("smaller.cpp", "a.what == failure::deadlock || a.place == b.place", "true", "failures", ""),
+    "weak_memory_is_turned_round": ("exploration.cpp", "!small->needs_weak_memory", "small->needs_weak_memory", "failures", ""),
+    "a_race_is_with_itself": ("report.cpp", "e.thread == c.before.thread", "e.thread == c.mine.thread", "failures", ""),
+    "each_test_has_its_part_of_all_time": ("start.cpp", "(tests.size() - i)", "tests.size()", "only", "tests_of_googletest.cpp"),
+    "no_verdict_hides_a_failure": ("start.cpp", "count(1) != 0 ? 1 : count(2) != 0 ? 2 : 0", "count(2) != 0 ? 2 : count(1) != 0 ? 1 : 0",
+                                   "only", "tests_of_googletest.cpp"),
+    "a_wait_unlocks_once_for_all": ("interpose_locks.cpp", "  state_of(m).again = again;\n", "", "twins", "rare_calls.cpp -DWAY=0"),
+    "a_call_that_throws_is_done": ("interpose_threads.cpp", "is_done ? once_done : 0;", "once_done;", "twins", "rare_calls.cpp -DWAY=0"),
+    "new_keys_have_old_values": ("interpose_threads.cpp", "thread_at(t)->specific[i] = nullptr;", ";", "twins", "rare_calls.cpp -DWAY=0"),
+    "alarms_are_not_called_off": ("interpose_system.cpp", "alarm_time = seconds == 0 ? 0 : ", "alarm_time = ", "twins", "rare_calls.cpp -DWAY=0"),
+    "timers_keep_what_they_have_counted": ("descriptors.cpp", "if (poll_kernel(&polled, 1, 0) == 1) system_call", "if (false) system_call", "twins",
+                                           "rare_calls.cpp -DWAY=0"),
+    "readers_teach_readers": ("interpose_locks.cpp", "hand_on_as_reader(l)", "hand_on(l)", "twins", "rare_calls.cpp -DWAY=1"),
+    "failed_exchanges_acquire": ("locations.cpp", "acquire_from(*from, failure)", "acquire_from(*from, success)", "twins",
+                                 "rare_calls.cpp -DWAY=2"),
+    "wake_ups_end_no_waiting_alone": ("scheduler.cpp", "void judge_wake(const thread& woken) {\n  timeouts_alone = 0;",
+                                      "void judge_wake(const thread& woken) {", "twins", "ticks.cpp -DWAKES=1000 -DTICKS=20000 -DMILLISECONDS=10"),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
+
+
+def with_absolute_names(text):
+    """Of the files that it includes from its own folder, or by a path from there."""
+    def absolute(found):
+        path = os.path.realpath(os.path.join(here, "..", found[1]))
+        return f'#include "{path}"' if os.path.exists(path) else found[0]
+    return re.sub(r'#include "([^"]+)"', absolute, text)
 
 
 def build(options, source, text, into):
@@ -138,11 +164,20 @@ def build(options, source, text, into):
     changed = os.path.join(into, source)
     with open(changed, "w") as file:
         file.write(text)
-    object_name = f"models/explore/CMakeFiles/runq_explore.dir/{source}.o"
-    compile_command = next(c for c in commands if f"-o {object_name} " in c)
+    folder = "models/explore/CMakeFiles/runq_explore"
+    object_name, compile_command = next(
+        (name, c) for name in (f"{folder}.dir/{source}.o", f"{folder}_reports.dir/{source}.o", f"{folder}_reports.dir/Unity/unity_0_cxx.cxx.o")
+        for c in commands if f"-o {name} " in c)
+    if "/Unity/" in object_name:
+        together = os.path.join(options.build, object_name.removesuffix(".o"))
+        with open(together) as file:
+            text = file.read()
+        with open(changed + ".cxx", "w") as file:
+            file.write(text.replace(f'"{os.path.realpath(path)}"', f'"{changed}"'))
+        compile_command = compile_command.replace(together, changed + ".cxx")
     link_command = next(c for c in commands if "librunq_explore.so" in c and "-shared" in c)
     compile_command = compile_command.replace(f"-o {object_name}", f"-o {changed}.o").replace(
-        os.path.realpath(path), changed).replace(" -I", f" -I{os.path.join(here, '..')} -I", 1) + " -Wno-error"
+        os.path.realpath(path), changed) + " -Wno-error"
     library = os.path.join(into, "librunq_explore.so")
     link_command = re.sub(r"-o models/explore/librunq_explore.so", f"-o {library}", link_command).replace(
         object_name, f"{changed}.o")
@@ -221,8 +256,7 @@ def main():
             text = file.read()
         if text.count(before) != 1:
             continue
-        # Files that it includes by relative names.
-        changed = text.replace(before, after).replace('"../compiled/', f'"{os.path.join(here, "..", "..", "compiled")}/')
+        changed = with_absolute_names(text.replace(before, after))
         with tempfile.TemporaryDirectory() as folder:
             status = status_of_test(options, source, changed, kind, what, folder)
         print(f"{'survives' if status == 0 else 'killed'} {name}: {what}", flush=True)

@@ -52,6 +52,13 @@ def main():
 
         status, text = explore("--only", "adds|sizes")
         expect("those that do not fail", status == 0 and "3 tests explored: 0 fail" in text, text)
+        status, text = explore("--only", "adds|death")
+        expect("one without a verdict", status == 2 and "2 tests explored: 0 fail, 1 without a verdict" in text, text)
+        status, text = explore("--only", "update|death")
+        expect("a failure beside it", status == 1 and "2 tests explored: 1 fail, 1 without a verdict" in text, text)
+        status, text = explore("--only", "adds|sizes", "--time-limit", "1.5", "--runs", "100000000")
+        took = re.search(r"without a verdict \(([\d.]+) s\)", text)
+        expect("the tests share all of the time", status == 0 and took and float(took[1]) >= 1.4, text)
         status, text = explore("--only", "^[^d]", "--time-limit", "0.2", "--runs", "100000000")
         expect("a limit of time is for all", status in (0, 1) and sum(line.startswith("== ") for line in text.splitlines()) == 7, text)
         tiny = os.path.join(scratch, "a.b", "tiny")

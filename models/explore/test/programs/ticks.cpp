@@ -6,6 +6,7 @@
 // check -DTICKS=12000 -DMILLISECONDS=1: none fails
 // check -DTICKS=200 -DMILLISECONDS=1000: none fails
 // check -DALONE -DTICKS=12000 -DMILLISECONDS=10: none fails
+// check -DWAKES=1000 -DTICKS=20000 -DMILLISECONDS=10: none fails
 // check -DTICKS=20000 -DMILLISECONDS=10: FAIL deadlock
 #include <chrono>
 #include <condition_variable>
@@ -19,7 +20,12 @@ bool is_done = false;
 
 void tick() {
   std::unique_lock held(lock);
-  for (unsigned i = 0; i != TICKS; ++i) never_notified.wait_for(held, std::chrono::milliseconds(MILLISECONDS));
+  for (unsigned i = 0; i != TICKS; ++i) {
+    never_notified.wait_for(held, std::chrono::milliseconds(MILLISECONDS));
+#if defined(WAKES)
+    if (i % WAKES == 0) changed.notify_one();  // it is not done, and the other one waits again
+#endif
+  }
   is_done = true;
   changed.notify_one();
 }
