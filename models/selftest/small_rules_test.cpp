@@ -621,6 +621,11 @@ TEST(small_parts, have_together_what_the_whole_has) {
     selftest::tally seen;
     EXPECT_EQ(selftest::judge_executed(p, *expected, 0, {.parts = true}, seen), std::nullopt);
   }
+  const selftest::program weak{{compare(action::weak_exchange, x, 0, 1), load(y)}, {store(y, 1), load(x)}};
+  const auto expected = selftest::enumerate_all(weak, budget, 1);
+  ASSERT_TRUE(expected);
+  selftest::tally seen;
+  EXPECT_EQ(selftest::judge_executed(weak, *expected, 1, {.parts = true}, seen), std::nullopt);
 }
 
 // --- histories -------------------------------------------------------------------------------------------------------

@@ -413,6 +413,21 @@ TEST(calls, beside_one_earlier_ones_of_other_threads_are_named) {
   EXPECT_TRUE(lines[3].ends_with("┤")) << lines[3];
 }
 
+TEST(calls, as_many_lines_are_drawn_as_there_is_room_for) {
+  search_result r;
+  r.calls = {call(-1, "a", 1, 2), call(-1, "b", 3, 4)};
+  for (std::uint32_t i = 0; i != 6; ++i) r.calls.push_back(call(0, "c", 5 + 2 * i, 6 + 2 * i));
+  for (const std::size_t room : {5U, 7U}) {
+    const std::vector<std::string> lines = render_calls(r, room, 100);
+    ASSERT_EQ(lines.size(), room);
+    EXPECT_TRUE(lines[2].ends_with(room == 5 ? "(4 calls left out)" : "(2 calls left out)")) << lines[2];
+  }
+  EXPECT_EQ(render_calls(r, 8, 100).size(), 8U);
+  EXPECT_EQ(render_calls(r, 20, 100).size(), 8U);
+  r.calls.erase(r.calls.begin(), r.calls.begin() + 2);
+  for (const std::size_t room : {4U, 6U}) EXPECT_EQ(render_calls(r, room, 100).size(), room);
+}
+
 TEST(calls, those_that_cannot_come_next_are_named) {
   search_result r;
   r.calls = {call(0, "push 1", 1, 2), call(1, "pop → 2", 1, 4), call(0, "pop → 3", 3, 4, {0}),

@@ -297,6 +297,44 @@ int main() {
             self.assertIn("in 3 executions; this is the smallest", printed)
             self.assertNotIn("y.store", printed)
 
+    def test_what_fails_beside_a_race_is_a_failure_of_its_own(self):
+        source = self.file("beside.cpp", """#include <cassert>
+#include <thread>
+int plain = 0, one = 1, two = 2;
+int main() {
+  std::thread a([] { plain = 1; }), b([] { plain = 2; });
+  std::thread c([] { assert(one == 2); });
+  std::thread d([] { assert(two == 1); });
+  a.join(); b.join(); c.join(); d.join();
+}
+""")
+        printed = self.check("--all-failures", "9", source, status=1)
+        self.assertIn("FAIL: 3 different failures in 1 of 1 executions", printed)
+
+    def test_what_cannot_be_shown_again_is_no_verdict(self):
+        """The searches are processes of their own, and this program is another one in each."""
+        noted = self.file("pid", "")
+        source = self.file("gone.cpp", """#include <atomic>
+#include <cassert>
+#include <fstream>
+#include <thread>
+#include <unistd.h>
+int main() {
+  std::atomic<int> x{0};
+  int first = 0;
+  { std::ifstream in(NOTED); in >> first; }
+  if (first == 0) { first = getpid(); std::ofstream(NOTED) << first; }
+  if (first != getpid()) return 0;
+  std::thread other([&] { x.store(1); });
+  assert(x.load() == 1);
+  other.join();
+}
+""")
+        for most, shown in ("9", "no verdict: there is no execution at the end of this way"), ("1", "which does not fail"):
+            with open(noted, "w", encoding="utf-8"):
+                pass
+            self.assertIn(shown, self.check("--all-failures", most, source, "--", f'-DNOTED="{noted}"', status=2))
+
     def test_a_number_of_failures_is_enough(self):
         printed = self.check("--all-failures", "2", SEVERAL, status=1)
         self.assertIn("FAIL: 2 different failures", printed)

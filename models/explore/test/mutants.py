@@ -130,7 +130,7 @@ MUTANTS = {
     "any_failure_is_the_same": ("smaller.cpp", "a.what == failure::deadlock || a.place == b.place", "true", "failures", ""),
     "weak_memory_is_turned_round": ("exploration.cpp", "!small->needs_weak_memory", "small->needs_weak_memory", "failures", ""),
     "a_race_is_with_itself": ("report.cpp", "e.thread == c.before.thread", "e.thread == c.mine.thread", "failures", ""),
-    "each_test_has_its_part_of_all_time": ("start.cpp", "(tests.size() - i)", "tests.size()", "only", "tests_of_googletest.cpp"),
+    "each_test_has_its_part_of_all_time": ("start.cpp", "(tests.size() - i)", "(tests.size())", "only", "tests_of_googletest.cpp"),
     "no_verdict_hides_a_failure": ("start.cpp", "count(1) != 0 ? 1 : count(2) != 0 ? 2 : 0", "count(2) != 0 ? 2 : count(1) != 0 ? 1 : 0",
                                    "only", "tests_of_googletest.cpp"),
     "a_wait_unlocks_once_for_all": ("interpose_locks.cpp", "  state_of(m).again = again;\n", "", "twins", "rare_calls.cpp -DWAY=0"),

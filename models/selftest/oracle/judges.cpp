@@ -172,6 +172,8 @@ std::optional<std::string> judge_executed_by(const program& p, const enumeration
   const answer in_parts = search_executed(p, options, &parts);
   if (auto wrong = differs(in_parts, expected, true)) return "in parts: " + *wrong;
   if (in_parts.result.blocked != whole.result.blocked) return "in parts: another number of blocked executions";
+  if (in_parts.result.spurious != whole.result.spurious) return "in parts: another number of spurious failures";
+  if (in_parts.result.cut_off != whole.result.cut_off) return "in parts: another number of executions is cut off";
   return std::nullopt;
 }
 

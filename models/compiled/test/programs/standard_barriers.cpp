@@ -9,6 +9,7 @@
 // check -DSPLIT -DFEWER: FAIL deadlock
 // check -DSPLIT --barriers-in-order: passes, 6 executions
 // check -DSPLIT -DRACE: FAIL data race
+// check --all-failures 9 -DSPLIT -DRACE: FAIL 1 different failure in 4 of 6 executions
 // check -DORDERED: passes, 1 execution, +0 blocked
 // check -DDROP: passes, 1 execution, +0 blocked
 // check -DDROP --barriers-in-order: passes, 12 executions

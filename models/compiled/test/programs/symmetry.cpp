@@ -9,6 +9,7 @@
 // check -DCOUNTER -DTWO_KINDS --symmetry on: exhaustive, 6 executions
 // check -DFIRST --symmetry on: exhaustive, 4 executions
 // check -DFIRST -DWRONG --symmetry on: FAIL data race
+// check --all-failures 9 -DFIRST -DWRONG --symmetry on: FAIL 1 different failure in 18 of 24 executions
 // check -DTICKET --symmetry on: exhaustive, 1 execution
 // check -DTICKET -DWRONG --symmetry on: FAIL data race
 // check -DMUTEX --symmetry on: exhaustive, 1 execution
