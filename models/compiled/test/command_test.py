@@ -254,6 +254,26 @@ int main() {
         last = re.search(r"(?m)^steps=(\d): no verdict: limit reached", text)[1]
         self.assertTrue(text.endswith(f"grown up to steps={int(last) - 1}; no larger size can be checked\n"), text)
 
+    def test_what_is_too_large_in_one_size_is_not_tried_with_more_of_the_others(self):
+        program = self.written("""#include <atomic>
+#include <thread>
+#include <runq/grow.hpp>
+std::atomic<int> sum{0}, other{0};
+int main() {
+  std::thread worker([] { for (int i = 0; i != runq::test_size("turns", 1); ++i) other.fetch_add(1); });
+  for (int i = 0; i != runq::test_size("steps", 1); ++i) sum.fetch_add(1);
+  worker.join();
+}
+""")
+        status, text = self.check("--grow", "200", "--max-events", "8", program)
+        self.assertEqual(status, 0, text)
+        size = r"(?m)^steps=(\d),turns=(\d): "
+        (steps, one), (also_one, turns) = ends = re.findall(size + "no verdict", text)
+        self.assertEqual((one, also_one), ("1", "1"), ends)
+        passed = re.findall(size + "exhaustive", text)
+        self.assertEqual(sorted(passed), [(str(s), str(t)) for s in range(1, int(steps)) for t in range(1, int(turns))], text)
+        self.assertTrue(text.endswith("; no larger size can be checked\n"), text)
+
     def test_only_sizes_that_a_program_asks_for_can_be_given(self):
         other = os.path.join(PROGRAMS, "store_buffering.cpp")
         for arguments, said in ((["--grow", "1", other], "asks for no size"), (["--size", "producer=2", self.GROWS], "asks for no producer "),
