@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Known bugs of other projects: does a small test of yours fail on the version with the bug, and not on the mended one?
+"""Known bugs of other projects: does a small test fail on the version with the bug, and not on the mended one?
 
-./kit verify --known TABLE DIR [NAME...]
-    TABLE is a TOML file with one [[report]] for each bug; docs/known-bugs.md says what it has. DIR has a git checkout of
-    each repository, in DIR/OWNER/NAME. Nothing is checked out there: the files of the two versions are taken from its
+./kit verify --known DIR [NAME...]
+    DIR has a git checkout of each repository, in DIR/OWNER/NAME; where one is missing, the command that brings it is
+    printed. The reports are those of models/known/reports/known.toml, or of your own --table; docs/known-bugs.md says
+    what it has. Nothing is checked out there: the files of the two versions are taken from its
     history into a folder that is removed at the end. Prints for each report the verdict on both versions, why the one
     with the bug fails, and what was expected where that is something else. A NAME chooses reports, as 'queue*'.
     With --tsan, also what ThreadSanitizer says of the version with the bug: the same main(), run again and again.
@@ -31,11 +32,20 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "models/compiled"))
 from checked_program import compile_checked, run, run_checked  # noqa: E402
 
+REPORTS = Path(__file__).resolve().parent / "reports/known.toml"
 SHORTEST_HANG = 5  # seconds: a run that takes longer when the time is over does not end
 
 
 class Refused(Exception):
     """A report that cannot be checked as the table or the checkout is."""
+
+
+def checkout_of(folder, repository):
+    """The checkout of a project: OWNER/NAME in that folder."""
+    checkout = Path(folder) / "/".join(repository.rstrip("/").removesuffix(".git").split("/")[-2:])
+    if not checkout.is_dir():
+        raise Refused(f"there is no {checkout}: git clone {repository} {checkout}")
+    return checkout
 
 
 @dataclass
@@ -52,10 +62,12 @@ class Report:
     after: str = ""  # the version without the bug; or `fix`
     fix: list = field(default_factory=list)  # {file, from, to}: texts that are replaced in the version with the bug
     test: str = ""  # NAME.cpp
+    beside: list = field(default_factory=list)  # {repository, version, take}: what it needs of other projects
     sources: list = field(default_factory=list)  # what of theirs is compiled beside the test
     include: list = field(default_factory=list)
     flags: list = field(default_factory=list)
-    flags_after: list = field(default_factory=list)  # further ones, for the mended version
+    flags_before: list = field(default_factory=list)  # further ones, for the version with the bug
+    flags_after: list = field(default_factory=list)  # and for the mended one
     options: list = field(default_factory=list)
     files: dict = field(default_factory=dict)  # headers of the test's own, which stand in for those of their platform
 
@@ -64,13 +76,8 @@ class Report:
         if bool(self.after) == bool(self.fix):
             raise Refused(f"{self.name}: it has to have one of `after` and `fix`")
 
-    @property
-    def project(self):
-        """The checkout's folder: OWNER/NAME."""
-        return "/".join(self.repository.rstrip("/").removesuffix(".git").split("/")[-2:])
-
     def versions(self):
-        return (("buggy", self.before, [], self.flags, self.buggy),
+        return (("buggy", self.before, [], [*self.flags, *self.flags_before], self.buggy),
                 ("fixed", self.after or self.before, self.fix, [*self.flags, *self.flags_after], self.fixed))
 
 
@@ -146,12 +153,14 @@ class Version:
 
 
 @contextlib.contextmanager
-def version_of(report, home, checkout, version):
+def version_of(report, home, folder, version):
     """Takes and mends the files."""
     _, commit, fixes, flags, _ = version
     with tempfile.TemporaryDirectory() as scratch:
         theirs, ours = Path(scratch) / "theirs", Path(scratch) / "ours"
-        take(checkout, commit, report.take, theirs)
+        take(checkout_of(folder, report.repository), commit, report.take, theirs)
+        for other in report.beside:
+            take(checkout_of(folder, other["repository"]), other["version"], other["take"], theirs)
         mend(theirs, fixes)
         for name, text in report.files.items():
             (ours / name).parent.mkdir(parents=True, exist_ok=True)
@@ -165,10 +174,10 @@ def processor_time():
     return used.ru_utime + used.ru_stime
 
 
-def check(tool, compiler, report, home, checkout, version):
+def check(tool, compiler, report, home, folder, version):
     """Compiles one version, and checks it."""
     began, used = time.monotonic(), processor_time()
-    with version_of(report, home, checkout, version) as made:
+    with version_of(report, home, folder, version) as made:
         program = made.folder / "program"
         compiled = compile_checked(tool, compiler, program, made.sources, made.flags, options=report.options)
         if compiled.returncode != 0:
@@ -213,8 +222,8 @@ def run_again_and_again(program, seconds):
     return f"nothing in {count} runs"
 
 
-def ask_sanitizer(compiler, report, home, checkout, seconds):
-    with version_of(report, home, checkout, report.versions()[0]) as made:
+def ask_sanitizer(compiler, report, home, folder, seconds):
+    with version_of(report, home, folder, report.versions()[0]) as made:
         return run_again_and_again(compile_for_sanitizer(compiler, made), seconds)
 
 
@@ -240,16 +249,13 @@ def print_report(o, report, home):
     """Checks one report and prints what came out. Returns "as expected", "not as expected" or "not checked"."""
     if not o.markdown:
         print(f"{report.name}: {report.link}\n  cause: {report.cause}", flush=True)
-    checkout = Path(o.folder) / report.project
     results = []
     try:
-        if not checkout.is_dir():
-            raise Refused(f"there is no {checkout}: git clone {report.repository} {checkout}")
         for version in report.versions():
-            results.append(check(o.tool, o.compiler, report, home, checkout, version))
+            results.append(check(o.tool, o.compiler, report, home, o.folder, version))
             if not o.markdown:
                 print_result(version, results[-1], o.text)
-        sanitizer = ask_sanitizer(o.compiler, report, home, checkout, o.tsan) if o.tsan else ""
+        sanitizer = ask_sanitizer(o.compiler, report, home, o.folder, o.tsan) if o.tsan else ""
     except Refused as why:
         print(f"  not checked: {why}", flush=True)
         return "not checked"
@@ -270,7 +276,7 @@ def main():
     options.add_argument("--markdown", action="store_true", help="print a line of a Markdown table for each report")
     options.add_argument("--tsan", type=int, metavar="SECONDS",
                          help="run the version with the bug for so long under ThreadSanitizer, too")
-    options.add_argument("table", type=Path, metavar="TABLE", help="the table of reports")
+    options.add_argument("--table", type=Path, metavar="TABLE", default=REPORTS, help="a table of reports of your own")
     options.add_argument("folder", metavar="DIR", help="the folder that has the checkouts")
     options.add_argument("names", nargs="*", metavar="NAME", help="the reports whose names match")
     o = options.parse_args()

@@ -63,7 +63,7 @@ class Known(unittest.TestCase):
         report = {key: value for key, value in (REPORT | changed).items() if key not in without}
         table = self.folder / "known.toml"
         table.write_text("[[report]]\n" + "".join(f"{k} = {v}\n" for k, v in report.items()), encoding="utf-8")
-        ran = subprocess.run([sys.executable, "-B", HERE.parent / "known.py", "--tool", TOOL, *command, table,
+        ran = subprocess.run([sys.executable, "-B", HERE.parent / "known.py", "--tool", TOOL, *command, "--table", table,
                               self.folder / "checkouts", *names], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              text=True, check=False)
         return ran.returncode, ran.stdout
@@ -86,6 +86,31 @@ class Known(unittest.TestCase):
         status, text = self.known(command=["--text"], options='["--ignore-races"]', buggy='"FAIL 3"')
         self.assertEqual(status, 0, text)
         self.assertIn("FAIL in execution 3: crash", text)  # it returns while the thread runs, as the races do not end it
+
+    def test_the_reports_that_are_kept_need_checkouts(self):
+        ran = subprocess.run([sys.executable, "-B", HERE.parent / "known.py", "--tool", TOOL, self.folder, "neug51"],
+                             stdout=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn(f"git clone https://github.com/alibaba/neug {self.folder}/alibaba/neug\n", ran.stdout)
+
+    def test_files_of_another_project_beside(self):
+        other = self.folder / "checkouts/their/platform"
+        subprocess.run(["git", "clone", "--quiet", self.checkout, other], check=True)
+        (other / "platform.h").write_text("enum { platform_answer = 3 };", encoding="utf-8")
+        subprocess.run(["git", "-C", other, "add", "platform.h"], check=True)
+        subprocess.run(["git", "-C", other, "-c", "user.name=test", "-c", "user.email=test@example.org", "commit", "--quiet",
+                        "-m", "platform"], check=True)
+        beside = '[{ repository = "https://example.org/their/platform", version = "HEAD", take = ["platform.h"] }]'
+        status, text = self.known(without=("files",), beside=beside, include='["src", "."]')
+        self.assertEqual(status, 0, text)
+        self.assertEqual(self.known(without=("files",), include='["src", "."]')[0], 2)
+
+    def test_flags_of_one_version(self):
+        wrong = '["-include", "absent.h"]'
+        self.assertIn("does not compile", self.known(flags_before=wrong)[1])
+        status, text = self.known(flags_after=wrong)
+        self.assertIn("buggy: FAIL 2", text)
+        self.assertIn("does not compile", text)
 
     def test_another_verdict_is_named(self):
         for key, wrong in (("buggy", '"FAIL 7"'), ("fixed", '"exhaustive 9"'), ("fixed", '"bounded 2"')):
