@@ -105,6 +105,11 @@ struct yielded_owner {
     waiting.erase(waiting.begin());
     return oldest;
   }
+  [[nodiscard]] bool push(int* task) {
+    if (waiting.size() == room) return false;
+    waiting.push_back(task);
+    return true;
+  }
   template <class Sink>
   std::size_t drain(Sink&& sink) {
     for (int* const task : waiting) sink(task);
@@ -112,6 +117,7 @@ struct yielded_owner {
   }
   void rebind() {}
   tasks waiting;
+  std::size_t room = 2;
 };
 /// A walk that visits the victims in order: 0, 1, 2, …
 struct in_turn {
@@ -181,7 +187,7 @@ struct host {
     [[nodiscard]] static bool may_spin(machine&) { return true; }
     [[nodiscard]] static bool somebody_returns() { return false; }
     static void found(machine&) {}
-    static void submitted() {}
+    void submitted() { ++submissions; }
     static void submitted_in_order() {}
     [[nodiscard]] std::size_t submit_next(owner&, const int* overflowed) const {
       return static_cast<std::size_t>(*overflowed);
@@ -196,6 +202,7 @@ struct host {
     [[nodiscard]] static processor* hand_processor_over(machine&, processor&) { return nullptr; }
     [[nodiscard]] static processor* retire_processor(machine&, processor&) { return nullptr; }
     unsigned processors_left = processors;
+    unsigned submissions = 0;
     std::optional<bool> dozes_on;  // when it looks again: whether it may
   };
   struct monitor_of_test {
@@ -412,6 +419,19 @@ TEST(machine_loop, L22_every_122nd_dispatch_is_a_task_that_has_yielded_whatever_
   EXPECT_EQ(begun, (std::vector<std::pair<int, int>>{
                        {61, 11}, {122, 2}, {183, 12}, {244, 2}, {305, 13}, {366, 2}, {427, 14}, {488, 2}}));
   EXPECT_EQ(h.global.asked, (std::vector<unsigned>{3, 4, 5, 6})) << "each turn asks another shard first";
+}
+
+// A machine that has looked around while they were on their way to the global queue must be told.
+TEST(machine_loop, tasks_that_leave_a_full_ring_of_yielded_ones_for_the_global_queue_are_submitted_too) {
+  host h;
+  processor& p = h.all[0];
+  std::array<int, 3> task{};
+  for (unsigned i = 0; i != task.size(); ++i) {
+    h.looping.yield(p, &task[i]);
+    EXPECT_EQ(h.parking.submissions, i + 1);
+  }
+  EXPECT_EQ(h.global.all, (std::deque<int*>{&task[0], &task[1]}));
+  EXPECT_EQ(p.own_yielded.waiting, (tasks{&task[2]}));
 }
 
 TEST(machine_loop, each_overflow_goes_to_the_next_shard_of_the_global_queue_and_what_does_not_overflow_moves_nothing) {
