@@ -25,8 +25,21 @@ struct mutant_name {
   consteval mutant_name(const char* name) noexcept : number(mutant_number(name)) {}
 };
 
+#ifdef RUNQ_NOTES_MUTANTS  // explore/sweep/chosen_mutant.cpp
+/// Whether calls of mutated functions are noted.
+extern bool mutants_are_noted;
+/// A function was called that the mutant of this number changes.
+void note_mutant(std::uint64_t number) noexcept;
+#endif
+
 /// Whether the changed body of a function runs, rather than the shipped one.
+#ifdef RUNQ_NOTES_MUTANTS
+[[nodiscard, gnu::no_sanitize("thread")]] constexpr bool runs_mutant(mutant_name name) noexcept {
+  if (std::is_constant_evaluated()) return false;
+  if (mutants_are_noted) note_mutant(name.number);
+#else
 [[nodiscard]] constexpr bool runs_mutant(mutant_name name) noexcept {
+#endif
   return !std::is_constant_evaluated() && name.number == chosen_mutant;
 }
 

@@ -34,7 +34,7 @@ set(group_tasks cancel spawn subscription scheduler runs)
 set(group_calls fork scope scope_children temporaries)
 set(group_net buffered_reader net_edges net_errors poll_sleep descriptors)
 set(group_reports dump_on_signal fatal trace wait_place misuse)
-set(group_parts park memory depth container fences steal_order execution)
+set(group_parts park memory depth container fences steal_order execution deadlock_question protocol_threads)
 set(groups communication time clock tasks calls net reports parts)
 # runq_keep_tests(GROUPS groups… SOURCES parts… SKIP_ELSEWHERE regex): no other tests than these. An error if a source that is left
 # out has a test that the builds with all tests skip, by a line that matches the regex.
@@ -80,6 +80,17 @@ if(without_fault_injection)
 endif()
 set(definitions "RUNQ_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING_EMULATOR}>"
                 "RUNQ_TEST_QUICK=$<STREQUAL:${RUNQ_TEST_BUDGET},quick>" "$<$<BOOL:${RUNQ_EXPLORE_TESTS}>:RUNQ_TEST_EXPLORED>")
+if(RUNQ_EXPLORE_MUTANTS)
+  # The small tests whose tasks keep their threads, which power.py explores; once more with light fences: for ThreadSanitizer all are
+  # heavy ones.
+  set(small_tests ${PROJECT_SOURCE_DIR}/models/explore/power/scheduler_test.cpp)
+  add_scheduler_library(runqkit_scheduler_as_it_ships)
+  target_compile_options(runqkit_scheduler_as_it_ships PUBLIC -U__SANITIZE_THREAD__)
+  compile_as_one(runqkit_scheduler_as_it_ships)
+  set_target_properties(runqkit_scheduler_as_it_ships PROPERTIES EXCLUDE_FROM_ALL ON)
+  runq_test_program(explored_scheduler_test SOURCES ${small_tests} LIBRARIES runq::scheduler)
+  runq_test_program(explored_as_it_ships_test SOURCES ${small_tests} LIBRARIES runqkit_scheduler_as_it_ships)
+endif()
 if(RUNQ_UNITY_TESTS)
   foreach(group IN LISTS groups)
     list(TRANSFORM group_${group} REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/test/\\1_test.cpp" OUTPUT_VARIABLE sources)

@@ -8,7 +8,7 @@ The tests of a suite are explored in turn, a hundred runs each, then two hundred
 runs again and again for as much processor time; what it reports, a failed test and a program that does not end count as found.
 With several seeds a row has the medians; ThreadSanitizer has no seeds and is asked once. With --results what was measured is kept,
 and is not measured again: so a table that takes hours can be stopped and continued.
-The exit status is 1 if the explorer does not find a bug that it is known to find, or finds one where there is none."""
+The exit status is 1 if no strategy of those asked for finds a bug that is known to be found, or one finds a bug where there is none."""
 import argparse
 import collections
 import contextlib
@@ -106,13 +106,14 @@ def scheduler_bugs(scratch):
     with open(unity, "w") as file:
         file.writelines(f'#include "{s}"\n' for s in sorted(glob.glob(os.path.join(root, "scheduler", "src", "*", "*.cpp"))))
     suite = os.path.join(here, "scheduler_test.cpp")
+    chosen = os.path.join(here, "..", "sweep", "chosen_mutant.cpp")
     with open(suite) as file:
         tests = ["--gtest_filter=" + ".".join(name) for name in re.findall(r"^TEST\((\w+), (\w+)\)", file.read(), re.M)]
     folders = [os.path.join(changed, "all"), os.path.join(root, "models", "check"), *HEADERS]
-    flags = ["-w", *("-I" + f for f in folders), "-lgtest"]
+    flags = ["-w", *("-I" + f for f in folders), "-lgtest", "-lgtest_main"]
     for name in [*MUTANTS, RIGHT]:
-        yield Bug(name, [suite, unity], flags + ["-U__SANITIZE_THREAD__"] * (name in WITH_BARRIER),
-                  [[name, test] for test in tests])
+        yield Bug(name, [suite, unity, chosen], flags + ["-U__SANITIZE_THREAD__"] * (name in WITH_BARRIER),
+                  [["--mutant=" + name, test] for test in tests])
 
 
 class Programs:
@@ -264,6 +265,8 @@ def main():
     if not options.goals:
         print("| bug |" + "".join(f" {TITLES.get(name, f'`{name}`')} | runs | seconds |" for name in columns))
         print("|---" * (1 + 3 * len(columns)) + "|")
+    if options.keep:
+        os.makedirs(options.keep, exist_ok=True)
     with contextlib.nullcontext(options.keep) if options.keep else tempfile.TemporaryDirectory() as scratch:
         measured = Measured(options, Programs(options, scratch))
         bugs = [bug for bug in [*textbook_bugs(scratch), *other_bugs(), *([] if options.goals else scheduler_bugs(scratch))]
@@ -271,15 +274,17 @@ def main():
         if options.goals:
             return compare_with_goals(measured, bugs, options)
         for bug in bugs:
-            row = [bug.name]
+            row, is_found_by = [bug.name], {}
             for name in columns:
                 seeds = range(1 if name == "sanitizer" else options.seeds)
                 results = [measured.of(bug, name, options.seed + k * NEXT_SEED) for k in seeds]
                 is_found = any(r.failure for r in results)
                 found[name] += is_found and bug.name != RIGHT
                 row += cells(results)
-                if name == "weak" and bug.name not in NEVER_FOUND and is_found == (bug.name == RIGHT):
-                    wrong.append(bug.name)
+                is_found_by[name] = is_found
+            by_explorer = [is_found for name, is_found in is_found_by.items() if name in ("weak", "feedback", *STRATEGIES)]
+            if by_explorer and bug.name not in NEVER_FOUND and any(by_explorer) == (bug.name == RIGHT):
+                wrong.append(bug.name)
             print("| " + " | ".join(row) + " |", flush=True)
     print(f"\nof {sum(bug.name != RIGHT for bug in bugs)} bugs found within {options.seconds:g} s each: "
           + ", ".join(f"{TITLES.get(name, name)} {found[name]}" for name in columns))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Tests of the scheduler, as its users would write them; the first argument names the mutant of its headers that runs.
+// Tests of the scheduler, as its users would write them; --mutant=NAME chooses the mutant of its headers that runs
+// (sweep/chosen_mutant.cpp).
 //
 // In most of them a task waits and keeps its thread until another one has run. So a machine that sleeps beside a
 // runnable task is a deadlock. Where tasks wait by co_await alone, the machine that has forgotten to wake another one
 // runs the task itself a moment later, and no test can tell.
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <thread>
 
@@ -14,9 +14,6 @@
 #include <semaphore.h>
 
 #include "runq/runq.hpp"
-#include "variant.hpp"
-
-std::uint64_t runq::model::chosen_mutant = 0;
 
 namespace {
 
@@ -219,9 +216,3 @@ TEST(scheduler, a_mutex_is_destroyed_after_a_task_that_ended_with_it) {
 }
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  if (argc > 1) runq::model::chosen_mutant = runq::model::mutant_number(argv[1]);
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}
