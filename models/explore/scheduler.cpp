@@ -421,6 +421,7 @@ void yield() {
 bool block(wait_kind kind, const void* object, const void* code, std::uint64_t deadline) {
   count_steps();
   if (!exploring) refuse("a wait that nobody can end before main()");
+  be_fair_after_too_many_steps();  // of a thread that sleeps again and again, decide() may hear nothing
   thread& me = *self;
   remove(ready, ready_count, me);
   me.state = thread_state::blocked;

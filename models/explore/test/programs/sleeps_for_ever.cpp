@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// A thread that looks, sleeps and looks again, alone: it does not end, as if it looked without sleeping.
+//
+// check -DEND=1000: none fails
+// check -DEND=~0U: FAIL livelock
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+std::atomic<bool> is_done{false};
+
+int main() {
+  for (unsigned i = 0; i != END && !is_done.load(std::memory_order_relaxed); ++i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
