@@ -18,6 +18,7 @@ import glob
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -350,6 +351,7 @@ def main():
     if options.build:
         if not options.as_built:
             build(options.build, options.jobs)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # runs that crash are many
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, end_all)
         Sweep(options).go()
