@@ -3,6 +3,7 @@
 """What ./kit does and leaves out, beside a cmake and a ctest that only write down how they are called.
 
 kit_test.py --root ROOT [TEST...]
+kit_test.py --root ROOT --bench DIR    instead: what it does with the benchmarks that were built there, at the smallest size
 """
 import os
 import shutil
@@ -13,7 +14,12 @@ import tempfile
 import unittest
 from pathlib import Path
 
-ROOT = Path(sys.argv[sys.argv.index("--root") + 1]).resolve()
+
+def word_after(option):
+    return Path(sys.argv[sys.argv.index(option) + 1]).resolve() if option in sys.argv else None
+
+
+ROOT, BENCH = word_after("--root"), word_after("--bench")
 # Fails where $FAILS says so: `cmake --build` of a preset, its configuration, or `ctest`.
 CALLED = """#!/bin/sh
 echo "$*" >>"$CALLS"
@@ -24,7 +30,9 @@ echo "installed all"
 """
 
 
-class Kit(unittest.TestCase):
+class Beside(unittest.TestCase):
+    """A copy of the script, and a cmake that does nothing."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -54,6 +62,8 @@ class Kit(unittest.TestCase):
                                    "FAILS": fails})
         return done.returncode, done.stdout, done.stderr, self.calls.read_text().splitlines()
 
+
+class Kit(Beside):
     def test_check_configures_once(self):
         self.program(self.root / "build/verify/models/compiled/runq-check", "#!/bin/sh\nexit 0\n")
         self.assertEqual([call.split()[0] for call in self.kit(self.root, "check", "x.cpp")[3]], ["-S", "--build"])
@@ -116,5 +126,20 @@ class Kit(unittest.TestCase):
         self.assertEqual(self.kit(ROOT, "verify", "--list", "--case", "no/such")[0], 2)
 
 
+class Bench(Beside):
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(ROOT / "bench", self.root / "bench", ignore=shutil.ignore_patterns("__pycache__"))
+        (self.root / "build/bench").mkdir(parents=True)
+        (self.root / "build/bench/bench").symlink_to(BENCH)
+
+    def test_simulate_builds_its_programs_and_prints_its_tables(self):
+        status, text, error, calls = self.kit(self.root, "bench", "--simulate", "--only", "^alone$", "--machine", "milan",
+                                              "--processors", "2")
+        self.assertEqual(status, 0, error)
+        self.assertIn("--target=simulate --target=calibrate", calls[-1])
+        self.assertRegex(text, r"(?m)^alone +\d[.\d]* \(\d+\)$")
+
+
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    unittest.main(argv=[sys.argv[0], *(["Bench"] if BENCH else sys.argv[3:] or ["Kit"])])
