@@ -52,6 +52,9 @@ class real_row {
     } else if (name == "spawn") {
       begin_with(n, &starts_tasks);
       operations_ = n;
+    } else if (name == "all_run") {
+      begin_with(n, &starts_all);
+      operations_ = 1;
     } else {
       throw std::invalid_argument("there is no such row");
     }
@@ -62,6 +65,8 @@ class real_row {
 
   /// What the row divides its time by.
   [[nodiscard]] std::uint64_t operations() const { return operations_; }
+  /// When what it measures begins.
+  [[nodiscard]] picoseconds begin() const { return begin_; }
 
  private:
   // The record of a coroutine; its queue's link and its count of children are in the first line. What a processor needs
@@ -86,6 +91,7 @@ class real_row {
   };
 
   static constexpr std::uint64_t yielding = 1000;
+  static constexpr picoseconds until_all_sleep = ns(20'000);
   // As frame_cache: a processor's cache gives half of its blocks away when it has so many, and gets as many at a time.
   static constexpr std::size_t high = 64;
 
@@ -293,6 +299,26 @@ class real_row {
     if (row.shared_->group.fetch_add(1) + 1 == row.operations_) world::here().stop();
   }
 
+  // -- one task starts a task for each other processor, and each keeps its processor until all have begun --
+
+  static void starts_all(scheduler& s, machine& m, task&) {
+    real_row& row = *one_;
+    // Until the machines that have nothing to do sleep.
+    world::here().work(until_all_sleep);
+    row.begin_ = world::here().now();
+    for (unsigned i = 1; i != s.size(); ++i) s.next_here(m, row.make_task(m, 0, &keeps));
+    row.keep();
+    world::here().stop();
+  }
+  static void keeps(scheduler&, machine&, task& t) {
+    begin(static_cast<coroutine&>(t));
+    one_->keep();
+  }
+  void keep() {
+    shared_->done.fetch_add(1);
+    while (shared_->done.load() != s_.size()) world::here().yield_call();
+  }
+
   static inline real_row* one_ = nullptr;
 
   scheduler& s_;
@@ -300,6 +326,7 @@ class real_row {
   counters* shared_ = nullptr;
   std::uint64_t operations_ = 0;
   std::uint64_t each_ = 0;
+  picoseconds begin_ = 0;
   std::vector<std::vector<coroutine*>> caches_;
   std::vector<coroutine*> pool_;
 };

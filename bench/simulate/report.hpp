@@ -31,9 +31,9 @@ inline constexpr std::size_t most_places = 24;
   throw std::invalid_argument("there is no such machine");
 }
 
-/// What was simulated, as JSON.
-inline void print(const world& w, std::uint64_t pieces, unsigned n) {
-  const double seconds = static_cast<double>(w.end()) * 1e-12;
+/// What was simulated, as JSON. The seconds are those from `begin` on; the shares are of the whole time.
+inline void print(const world& w, std::uint64_t pieces, unsigned n, picoseconds begin = 0) {
+  const double seconds = static_cast<double>(w.end() - begin) * 1e-12;
   std::printf("{\"pieces\": %llu, \"seconds\": %.9f, \"per_second\": %.0f, \"operations\": %llu,\n \"shares\": {",
               static_cast<unsigned long long>(pieces), seconds, static_cast<double>(pieces) / seconds,
               static_cast<unsigned long long>(w.operations()));

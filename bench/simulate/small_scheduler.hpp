@@ -111,11 +111,16 @@ class small_scheduler {
   };
 
   struct parker : basic_parker<typename Place::futex, policy> {
+    // put_to_sleep() is not called by the machine's thread, which sleeps as soon as it runs.
+    void park() {
+      if (!thread_comes_later) basic_parker<typename Place::futex, policy>::park();
+    }
     [[nodiscard]] bool park_for_long() {
       this->park();
       return true;
     }
     [[nodiscard]] bool doze() { return park_for_long(); }  // never called: see chain_pace
+    bool thread_comes_later = false;
   };
   struct alignas(64) machine : park_machine<machine, processor, parker, policy> {
     processor* held = nullptr;
@@ -154,8 +159,22 @@ class small_scheduler {
   [[nodiscard]] unsigned size() const { return static_cast<unsigned>(processors_.size()); }
   [[nodiscard]] machine& machine_at(unsigned i) { return *machines_[i]; }
 
+  /// Machine i has no work at the start, and sleeps. Before there are tasks.
+  void put_to_sleep(unsigned i) {
+    machine& m = *machines_[i];
+    m.parker.thread_comes_later = true;
+    // With a request it looks for work once more.
+    while (m.held != nullptr) m.held = parking.machine_idle(m, *m.held);
+    m.parker.thread_comes_later = false;
+  }
+
   /// What the thread of machine `m` does: runs tasks until stop().
   void loop(machine& m) {
+    if (m.held == nullptr) {
+      m.parker.park();
+      m.held = m.handed.get();
+      m.handed.set(nullptr);
+    }
     looping.hold(m, *m.held);
     while (const work w = looping.next(m)) {
       if (!w.inherits) {
@@ -212,6 +231,7 @@ class small_scheduler {
   static constexpr int look_pauses = detail::core::look_pauses;
   static constexpr int steal_rounds = detail::core::steal_rounds;
   static constexpr int watch_pauses = detail::core::watch_pauses;
+  static constexpr unsigned most_counted = detail::core::most_counted;
   // No machine dozes, because time passes only by what machines do.
   static constexpr std::uint64_t chain_pace = std::numeric_limits<std::uint64_t>::max();
   static constexpr std::uint64_t global_period = detail::core::global_period;

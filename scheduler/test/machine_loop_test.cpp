@@ -185,6 +185,8 @@ struct host {
   struct parking_of_test {
     [[nodiscard]] unsigned limit() const { return processors_left; }
     [[nodiscard]] static bool may_spin(machine&) { return true; }
+    [[nodiscard]] bool may_start_more() const { return processors_are_idle; }
+    void start_more(std::size_t seen) { counted.push_back(seen); }
     [[nodiscard]] static bool somebody_returns() { return false; }
     static void found(machine&) {}
     void submitted() { ++submissions; }
@@ -203,6 +205,8 @@ struct host {
     [[nodiscard]] static processor* retire_processor(machine&, processor&) { return nullptr; }
     unsigned processors_left = processors;
     unsigned submissions = 0;
+    bool processors_are_idle = false;
+    std::vector<std::size_t> counted;
     std::optional<bool> dozes_on;  // when it looks again: whether it may
   };
   struct monitor_of_test {
@@ -213,6 +217,7 @@ struct host {
   static constexpr int look_pauses = 0;
   static constexpr int steal_rounds = 1;
   static constexpr int watch_pauses = 0;
+  static constexpr unsigned most_counted = 3;
   static constexpr std::uint64_t chain_pace = 1;
 
   host() {
@@ -311,6 +316,19 @@ TEST(machine_loop, X15_a_thief_takes_tasks_that_have_yielded_last) {
   EXPECT_EQ(h.looping.next(h.m).number, 7);
   EXPECT_EQ(h.races_lost, 1);
   EXPECT_EQ(h.victims, (std::vector<unsigned>{2, 1}));
+}
+
+TEST(machine_loop, L18_a_machine_that_has_found_a_task_counts_those_of_some_processors_if_others_are_idle) {
+  for (const bool idle : {false, true}) {
+    host h;
+    h.parking.processors_are_idle = idle;
+    h.all[2].queue_thief.answers = {steal_status::taken};
+    h.all[1].forks_thief.size = 3;
+    h.all[2].queue_thief.size = 4;
+    h.all[3].queue_thief.size = 100;  // it is the fourth; each other queue has one task
+    EXPECT_EQ(h.looping.next(h.m).number, 7);
+    EXPECT_EQ(h.parking.counted, idle ? std::vector<std::size_t>{11} : std::vector<std::size_t>{});
+  }
 }
 
 // It runs in the next run, if it was started for that, before what waits already.

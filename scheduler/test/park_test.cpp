@@ -240,6 +240,28 @@ TEST(park, L18_a_spinner_that_finds_work_wakes_the_next_one) {
   EXPECT_EQ(h.parking.idle_processors(), 0U);
 }
 
+TEST(park, L18_a_machine_that_leaves_tasks_behind_wakes_two_while_fewer_look_for_work_than_run_tasks) {
+  host h(8);
+  h.parking.found(*h.started[0]);
+  h.parking.found(*h.started[1]);
+  ASSERT_EQ(h.started.size(), 3U);
+  h.parking.start_more(1);
+  EXPECT_EQ(h.started.size(), 3U) << "one looks for the one task";
+  h.parking.start_more(9);
+  EXPECT_EQ(h.started.size(), 4U) << "two run tasks, and now two look for work";
+  h.parking.found(*h.started[2]);
+  h.parking.start_more(9);
+  EXPECT_EQ(h.started.size(), 6U);
+  EXPECT_EQ(h.parking.spinning(), 3U);
+  h.parking.found(*h.started[3]);
+  h.parking.found(*h.started[4]);
+  h.parking.start_more(9);
+  EXPECT_EQ(h.started.size(), 8U) << "two at most";
+  EXPECT_EQ(h.parking.spinning(), 3U);
+  h.parking.found(*h.started[5]);
+  EXPECT_FALSE(h.parking.may_start_more()) << "no processor is idle";
+}
+
 TEST(park, L18_a_machine_that_was_not_spinning_wakes_nobody) {
   host h(4);
   machine busy;

@@ -72,6 +72,7 @@ using yields = basic_ring<task*, 2, std::uint32_t, atomics>;
 template <std::size_t Capacity = 2, class Forks = no_forks, class Yields = no_yields>
 struct shipped_queues {
   static constexpr unsigned shards = 1;
+  static constexpr bool counted = true;  // machines that find a task count those that are left
   using global = global_shards<&task::link, 2>;
   using local = basic_local_queue<&task::link, Capacity>;
   using forks = Forks;
@@ -272,6 +273,7 @@ class machine_loop_model : public scenario {
     return 1;
   }();
   static constexpr int watch_pauses = 0;
+  static constexpr unsigned most_counted = Queues::counted ? Processors : 0;
   static constexpr std::uint64_t chain_pace = 1;
   [[nodiscard]] bool global_first(processor& p) {
     p.owned.set(1);

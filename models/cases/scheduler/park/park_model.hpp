@@ -62,6 +62,8 @@ class slots {
 template <unsigned Room>
 struct slot_queues {
   static constexpr unsigned shards = 1;
+  // So here a machine that finds a task wakes one, as rule 2 says; ../machine_loop/starts.cpp has those that wake more.
+  static constexpr bool counted = false;
   using global = slots<Room>;
   class local : public slots<Room> {
    public:

@@ -150,6 +150,8 @@ class core {
   // Go's number of rounds over all processors; only in the last one is runnext stolen.
   static constexpr int steal_rounds = 4;
   static constexpr int watch_pauses = detail::watch_pauses;
+  // A machine that wakes others has cost a system call, beside which the cache lines of so many processors are cheap.
+  static constexpr unsigned most_counted = 16;
   // A spinning machine that has found nothing while others began so many tasks, in those 50 µs or in a doze, dozes.
   static constexpr std::uint64_t chain_pace = 16;
   // Go's number, a prime: every 61st task comes from the global queue, so that local ones cannot starve it, and

@@ -99,6 +99,8 @@ concept patience_of_machines = requires {
   { Host::look_pauses } -> std::convertible_to<int>;
   // It watches a victim for so many pauses before it takes the task in the runnext slot.
   { Host::watch_pauses } -> std::convertible_to<int>;
+  // Before it wakes more machines than one it counts the tasks of so many processors.
+  { Host::most_counted } -> std::convertible_to<unsigned>;
   // It dozes if so many tasks began while it found none.
   { Host::chain_pace } -> std::convertible_to<std::uint64_t>;
 };
@@ -170,7 +172,9 @@ class machine_loop {
   /// nothing when the scheduler stops; then the machine has no processor any more.
   RUNQ_ON_EVERY_CALL [[nodiscard]] Work next(Machine& m) {
     while (const Work w = find_work(m)) {
+      const bool looked_around = m.spinning.get();
       host_.parking.found(m);
+      if (looked_around && host_.parking.may_start_more()) host_.parking.start_more(tasks_near(*m.held));
       if (!ends()) return w;
       // find_work() has asked whether the run ends, but since then a destructor of main's variables may have made the
       // task runnable, after the end.
@@ -313,6 +317,18 @@ class machine_loop {
   [[nodiscard]] static bool beside_chain(std::uint64_t now, std::uint64_t before) {
     return now > before && now - before >= Host::chain_pace;
   }
+  // A guess at how many tasks wait at `p` and at the processors behind it. Not at all of them, because each look costs
+  // cache lines of another processor.
+  [[gnu::noinline]] [[nodiscard]] std::size_t tasks_near(const Processor& p) const {
+    const unsigned n = host_.parking.limit();
+    std::size_t sum = 0;
+    for (unsigned i = 0; i != n && i != Host::most_counted; ++i) {
+      const Processor& near = host_.processor_at((p.index + i) % n);
+      sum += near.queue_thief.size_approx() + near.forks_thief.size_approx();
+    }
+    return sum;
+  }
+
   // Called by a machine that dozes: whether it may go on.
   [[nodiscard]] bool nothing_but_a_chain(Machine& m) {
     // by chance: it happens while a machine dozes.

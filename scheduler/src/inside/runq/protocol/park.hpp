@@ -599,27 +599,24 @@ class park_protocol {
   /// Wakes or starts a machine for each idle processor, which looks for work and sleeps where there is none: so later
   /// work wakes threads that exist. Any thread.
   void start_all() {
-    Machine* woken = nullptr;
-    Processor* without = nullptr;  // the processors for which no machine sleeps; linked by `next_idle`
-    {
-      const std::lock_guard lock(mutex_);
-      if (stopping_.get()) return;
-      while (Processor* const p = processors_.take()) {
-        // [park.all.spin] relaxed: as [park.spin].
-        spinning_.fetch_add(1U, std::memory_order::relaxed);
-        if (Machine* const m = wake_machine_for(*p)) {
-          m->next_idle.set(std::exchange(woken, m));
-        } else {
-          p->next_idle.set(std::exchange(without, p));
-        }
-      }
-    }
-    wake_all(woken);
-    while (without != nullptr) {
-      Processor* const next = without->next_idle.get();
-      host_.start_machine(*without);
-      without = next;
-    }
+    mutex_.lock();
+    start_while([] { return true; });
+  }
+
+  /// Whether start_more() may wake a machine: a processor is idle, and fewer machines look for work than run tasks. Any
+  /// thread.
+  [[nodiscard]] bool may_start_more() const noexcept {
+    const unsigned idle = idle_processors();
+    return idle != 0 && 2 * spinning() < limit() - idle;
+  }
+
+  /// A machine that has found work has seen so many other tasks, after found(): wakes or starts two more machines, as
+  /// long as fewer look for work than there are tasks. So machines start as a tree: where each one wakes the next, the
+  /// last of n begins after n wake-ups. It only saves time, and so does not wait for the lock. Any thread.
+  void start_more(std::size_t tasks) {
+    const auto wanted = [this, tasks] { return may_start_more() && spinning() < tasks; };
+    if (!wanted() || !lock_unless(mutex_, [] { return true; })) return;
+    start_while([&wanted, n = 0]() mutable { return n++ != 2 && wanted(); });
   }
 
   /// start_machine() did not start its machine, because the scheduler stops. Called by start_machine()'s thread.
@@ -705,6 +702,35 @@ class park_protocol {
     // machine.
     Atomics::heavy_fence(std::memory_order::seq_cst);
     submitted_in_order();
+  }
+
+  // Wakes or starts a machine for an idle processor, as long as there is one and `more()`. The caller has taken the
+  // lock, which this releases.
+  template <class More>
+  void start_while(More&& more) {
+    Machine* woken = nullptr;
+    Processor* without = nullptr;  // the processors for which no machine sleeps; linked by `next_idle`
+    {
+      const std::lock_guard lock(mutex_, std::adopt_lock);
+      if (stopping_.get()) return;
+      while (more()) {
+        Processor* const p = processors_.take();
+        if (p == nullptr) break;
+        // [park.all.spin] relaxed: as [park.spin].
+        spinning_.fetch_add(1U, std::memory_order::relaxed);
+        if (Machine* const m = wake_machine_for(*p)) {
+          m->next_idle.set(std::exchange(woken, m));
+        } else {
+          p->next_idle.set(std::exchange(without, p));
+        }
+      }
+    }
+    wake_all(woken);
+    while (without != nullptr) {
+      Processor* const next = without->next_idle.get();
+      host_.start_machine(*without);
+      without = next;
+    }
   }
 
   // A machine that has been woken may be destroyed at once.
