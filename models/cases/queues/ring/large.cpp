@@ -11,6 +11,7 @@ const bool added[] = {
         .name = "ring/three_thieves",
         .property = "three thieves and an owner that makes six calls run every task exactly once",
         .threads = 4,
+        .kept_for = "three thieves meet",
     }),
     // Thieves take up to four tasks of eight, and the owner's pushes wrap around.
     add_case<script<ring_of<8>, "ppppp", "pppggg", "h", "h", "h">>({

@@ -7,12 +7,6 @@ namespace runq::model {
 namespace {
 
 const bool added[] = {
-    add_case<script<deque_of<4, 2>, "", "pppg", "t", "t", "t">>({
-        .name = "split_deque/three_thieves",
-        .property = "three thieves and an owner that makes four calls run every task exactly once",
-        .threads = 4,
-        .kept_for = "three thieves meet",
-    }),
     // The owner makes four of its tasks public, and takes two of these back.
     add_case<script<deque_of<8, 4>, "ppppp", "pppggg", "t", "t">>({
         .name = "split_deque/eight_slots",
@@ -20,7 +14,7 @@ const bool added[] = {
         .threads = 3,
         .kept_for = "a half is more than two of its tasks",
     }),
-    add_case<script<deque_of<4, 2>, "pp1", "h1", "k", "t", "t1", "t">>({
+    add_case<script<deque_of<4, 2>, "pp1", "h1", "k", "t", "t1", "w">>({
         .name = "split_deque/two_owners_three_thieves",
         .property = "two owners that steal from each other and three thieves run every task exactly once",
         .threads = 5,

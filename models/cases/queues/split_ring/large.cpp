@@ -7,14 +7,14 @@ namespace runq::model {
 namespace {
 
 const bool added[] = {
-    add_case<script<ring_of<4, 2>, "", "pppgpp", "t", "t", "t">>({
+    add_case<script<ring_of<4, 2>, "", "pppg", "t", "t", "t">>({
         .name = "split_ring/three_thieves",
-        .property = "three thieves and an owner that makes six calls run every task exactly once",
+        .property = "three thieves and an owner that makes four calls run every task exactly once",
         .threads = 4,
         .kept_for = "three thieves meet",
     }),
     // A run of four tasks, of which two are popped.
-    add_case<script<ring_of<8, 4>, "ppppp", "pppggg", "o", "o", "o">>({
+    add_case<script<ring_of<8, 4>, "ppppp", "pppgg", "o", "o", "o">>({
         .name = "split_ring/eight_slots",
         .property = "three thieves take halves of a ring of eight slots while its owner fills it and pops",
         .threads = 4,

@@ -99,7 +99,7 @@ concept patience_of_machines = requires {
   { Host::look_pauses } -> std::convertible_to<int>;
   // It watches a victim for so many pauses before it takes the task in the runnext slot.
   { Host::watch_pauses } -> std::convertible_to<int>;
-  // Before it wakes more machines than one it counts the tasks of so many processors.
+  // Before it wakes more machines than one it counts the tasks of so many processors; 0: it wakes one.
   { Host::most_counted } -> std::convertible_to<unsigned>;
   // It dozes if so many tasks began while it found none.
   { Host::chain_pace } -> std::convertible_to<std::uint64_t>;
@@ -174,7 +174,7 @@ class machine_loop {
     while (const Work w = find_work(m)) {
       const bool looked_around = m.spinning.get();
       host_.parking.found(m);
-      if (looked_around && host_.parking.may_start_more()) host_.parking.start_more(tasks_near(*m.held));
+      if (looked_around) start_more(m);
       if (!ends()) return w;
       // find_work() has asked whether the run ends, but since then a destructor of main's variables may have made the
       // task runnable, after the end.
@@ -316,6 +316,10 @@ class machine_loop {
   // Whether so many tasks have begun meanwhile that one that waits in a runnext slot waits for a moment only.
   [[nodiscard]] static bool beside_chain(std::uint64_t now, std::uint64_t before) {
     return now > before && now - before >= Host::chain_pace;
+  }
+  // Machine `m` has found work and may have been the only one that looked: it wakes others for the tasks that are left.
+  void start_more(Machine& m) {
+    if (Host::most_counted != 0 && host_.parking.may_start_more()) host_.parking.start_more(tasks_near(*m.held));
   }
   // A guess at how many tasks wait at `p` and at the processors behind it. Not at all of them, because each look costs
   // cache lines of another processor.
