@@ -3,7 +3,7 @@
 """Breaks the explorer's runtime, one line at a time: each time a test must fail.
 
 A mutant is a source, what is replaced there (which must be found once), by what, and the test that must notice: shapes of
-litmus_test.py, a program of twins_test.py or one of its variants, failures_test.py, only_test.py, power_test.py, or
+litmus_test.py, a program of twins_test.py or one of its variants (`once`: its run with seed 0), failures_test.py, only_test.py, power_test.py, or
 feedback_test.cpp."""
 import argparse
 import os
@@ -172,6 +172,8 @@ MUTANTS = {
     "who_tries_a_semaphore_learns_nothing": ("interpose_locks.cpp", "return fail_with(EAGAIN);\n  --value_of(s);\n  acquire(s);",
                                              "return fail_with(EAGAIN);\n  --value_of(s);", "twins", "misused_locks.cpp -DWAY=0"),
     "no_mutex_of_c11_is_recursive": ("interpose_locks.cpp", "(type & mtx_recursive) != 0", "false", "twins", "misused_locks.cpp -DWAY=0"),
+    "sleeping_for_ever_is_no_livelock": ("scheduler.cpp", "  be_fair_after_too_many_steps();  // of a thread that sleeps", "  // of a thread that sleeps",
+                                         "once", "sleeps_for_ever.cpp -DEND=3000000"),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 
@@ -248,9 +250,12 @@ def test_command(tool, kind, what, runs):
         return [sys.executable, os.path.join(here, "failures_test.py"), "--tool", tool, "--short"]
     if kind == "only":
         return [sys.executable, os.path.join(here, "only_test.py"), "--tool", tool, os.path.join(here, what)]
+    steps = []
+    if kind == "once":  # a run without an end takes long, and by other seeds another test notices it
+        runs, steps = "1", ["--seed", "0", "--max-steps", "1000000"]
     program, *flags = what.split()
     variant = ["--variant=" + " ".join(flags)] if flags else []
-    return [sys.executable, os.path.join(here, "twins_test.py"), "--tool", tool, "--replays", "0", "--runs", runs, *variant,
+    return [sys.executable, os.path.join(here, "twins_test.py"), "--tool", tool, "--replays", "0", "--runs", runs, *steps, *variant,
             os.path.join(here, "programs", program)]
 
 

@@ -66,7 +66,7 @@ def run(options, check, words):
         done = subprocess.run([options.tool, *limit, *more, *words], text=True, capture_output=True)
         return done.returncode, done.stdout + done.stderr
 
-    status, text = explore("--runs", options.runs)
+    status, text = explore("--runs", options.runs, *(["--seed", options.seed] if options.seed else []))
     if not expected.startswith("FAIL"):
         wanted = 2 if expected.startswith("not supported") else 0
         fits = status == wanted and (wanted == 0 or expected in text)
@@ -95,6 +95,7 @@ def main():
     parser.add_argument("--max-steps", help="of a run: one without an end takes a minute by default")
     parser.add_argument("--replays", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seed", help="of the first run")
     parser.add_argument("--variant", help="only the lines with these FLAGS")
     parser.add_argument("programs", nargs="+")
     options = parser.parse_args()
