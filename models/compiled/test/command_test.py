@@ -278,7 +278,10 @@ int main() {
         other = os.path.join(PROGRAMS, "store_buffering.cpp")
         for arguments, said in ((["--grow", "1", other], "asks for no size"), (["--size", "producer=2", self.GROWS], "asks for no producer "),
                                 (["--size", "2", self.GROWS], "takes NAME=N"), (["--grow", "x", self.GROWS], "a number of seconds"),
-                                (["--grow", "1", "--ledger", self.GROWS], "does not go with --ledger")):
+                                (["--grow", "1", "--ledger", self.GROWS], "does not go with --ledger"),
+                                (["--grow", "1", "--time-limit", "9", self.GROWS], "does not go with --time-limit"),
+                                (["--grow", "1", "--cache", os.devnull, self.GROWS], "with neither --cache nor --coverage"),
+                                (["--grow", "200", "--max-events", "1", self.GROWS], "no verdict: ")):
             status, text = self.check(*arguments)
             self.assertEqual(status, 2, text)
             self.assertIn(said, text)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import xml.etree.ElementTree
 
 import kept_compiler
@@ -557,6 +558,8 @@ int main() {
         self.told_again(self.program)
         self.searched("--bound", "1", self.program)
         self.searched(self.program, "--", "-DMORE")
+        with unittest.mock.patch.dict(os.environ, RUNQ_OF_LATER_VERSIONS="1"):
+            self.searched(self.program)
         listed = self.file("races", "race:a.cpp:1 one reason\n")
         self.assertIn("not met: race:a.cpp:1", self.searched("--accept-from", listed, self.program))
         self.file("races", "race:a.cpp:2 another\n")
