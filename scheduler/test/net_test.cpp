@@ -24,6 +24,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -97,6 +98,24 @@ TEST_F(net, tcp_by_ipv4_by_name_and_by_number) {
       const std::string got = co_await read_text(server, 5);
       EXPECT_EQ(got, "hello");
     }
+  });
+}
+
+/// Whether the socket sends what is written at once, and does not wait for more.
+bool sends_at_once(const stream& s) {
+  int on = 0;
+  socklen_t size = sizeof on;
+  EXPECT_EQ(getsockopt(s.fd(), IPPROTO_TCP, TCP_NODELAY, &on, &size), 0);
+  return on != 0;
+}
+
+TEST_F(net, both_ends_of_a_tcp_connection_send_at_once) {
+  runq::run([]() -> task<> {
+    listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    const stream client = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+    const stream server = co_await l.accept();
+    EXPECT_TRUE(sends_at_once(client));
+    EXPECT_TRUE(sends_at_once(server));
   });
 }
 

@@ -204,6 +204,20 @@ TEST_P(scopes, SC2_the_first_failure_of_a_child_stops_the_others_and_the_others_
   });
 }
 
+TEST_P(scopes, SC2_failures_stand_behind_those_of_an_earlier_scope) {
+  runq::run([]() -> task<> {
+    std::vector<std::exception_ptr> failures;
+    for (const char* text : {"of the first scope", "of the second scope"}) {
+      const auto body = [text](scope& s) -> task<> {
+        s.go([text] { throw std::runtime_error(text); });
+        co_return;
+      };
+      EXPECT_EQ(co_await failure_of(body, &failures), text);
+    }
+    EXPECT_THAT(texts_of(failures), ElementsAre("of the first scope", "of the second scope"));
+  });
+}
+
 TEST_P(scopes, SC2_a_started_child_of_each_kind_may_fail) {
   on_any_number_of_processors([](const runq::options& o) {
     runq::run(

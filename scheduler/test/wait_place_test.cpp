@@ -289,7 +289,11 @@ TEST(wait_place, a_dump_names_the_line_of_after_func) {
     runq::delayed_task set_again = later("again");
     EXPECT_TRUE(set_again.stop());
     EXPECT_FALSE(set_again.reset(24h));
-    for (const char* name : {"later", "again"}) {
+    runq::delayed_task assigned;
+    assigned = later("assigned");
+    EXPECT_TRUE(assigned.stop());
+    EXPECT_FALSE(assigned.reset(24h));
+    for (const char* name : {"later", "again", "assigned"}) {
       const std::string text = entry("chan receive", name, later_line);
       const bool there = co_await dump_has(s, text);
       EXPECT_TRUE(there) << text << s.dump();
