@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // When a scheduler ends its process, and when it must not: deadlocks, panics, too many threads. Rows L4, L6, L7, X12
 // and X13.
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
@@ -151,6 +152,25 @@ TEST(fatal, L7_tasks_that_wait_for_each_other_are_all_named) {
                        testing::AllOf(ContainsRegex(deadlock("chan receive")),
                                       ContainsRegex("goroutine [0-9]+ \\[chan receive\\]:\nreader\n"),
                                       ContainsRegex("goroutine [0-9]+ \\[sync\\.Mutex\\.Lock\\]:\nlocker\n")));
+}
+
+// The frame of the task that reads is destroyed at the end of the first run. In the second one nobody waits for the
+// kernel.
+TEST(fatal, L7_a_deadlock_is_found_after_a_run_that_ended_beside_a_task_that_read) {
+  RUNQ_EXPECT_STATUS_2(
+      {
+        runq::scheduler s({.procs = 1});
+        s.run([]() -> task<> {
+          runq::go([]() -> task<> {
+            auto [from, to] = runq::net::pipe();
+            std::array<std::byte, 1> byte{};
+            (void)co_await from.read(byte);
+          });
+          for (int i = 0; i != 100; ++i) co_await runq::yield();
+        });
+        s.run([]() -> task<> { (void)co_await runq::select(); });
+      },
+      ContainsRegex(sched_test::deadlock_line));
 }
 
 TEST(fatal, L7_a_deadlock_is_found_in_wait_and_when_the_last_handle_is_destroyed) {
