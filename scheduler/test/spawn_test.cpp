@@ -248,9 +248,9 @@ TEST_F(spawning, misuse_is_refused) {
 
 TEST_F(spawning, a_run_may_end_while_tasks_wait_for_each_other) {
   for (const unsigned procs : sched_test::proc_counts) {
+    runq::channel<int> never;  // a task may begin to wait for it while the run ends
     runq::run(
-        []() -> task<> {
-          runq::channel<int> never;
+        [&]() -> task<> {
           runq::go([&]() -> task<> {
             auto inner = runq::spawn([&]() -> task<> { (void)co_await never.receive(); });
             co_await inner;
