@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include <runq/detail/core.hpp>
 #include <unistd.h>
 
 #include "repeats.hpp"
@@ -179,6 +180,22 @@ TEST_F(blocking, S2_a_call_that_lost_its_processor_takes_an_idle_one) {
   EXPECT_EQ(n.calls_kept, 0U);
   EXPECT_EQ(n.calls_moved, 1U);
   EXPECT_EQ(n.calls_queued, 0U);
+}
+
+// What the monitor has seen of the time slice in which the call began does not count any more.
+TEST_F(blocking, S6_after_a_call_that_lost_its_processor_a_time_slice_begins) {
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    const auto slice = [] { return runq::detail::own_processor().slice.current(); };
+    const auto before = slice();
+    {
+      const runq::blocking_section call;
+      EXPECT_TRUE(wait_until([&] { return s.stats().handed_off == 1 && s.stats().idle_procs == 1; }));
+    }
+    EXPECT_EQ(s.stats().calls_moved, 1U);
+    EXPECT_EQ(slice(), before + 1);
+    co_return;
+  });
 }
 
 TEST_F(blocking, S2_the_task_of_a_call_that_finds_no_processor_is_queued) {
