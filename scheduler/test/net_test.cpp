@@ -922,6 +922,30 @@ TEST_F(net, a_stop_request_ends_what_is_in_progress) {
   });
 }
 
+// Not even the number of a closed stream, which a task that reads still has.
+TEST_F(net, programs_that_the_process_starts_get_no_descriptor) {
+  const std::set<int> before = sched_test::open_descriptors();
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    const folder f;
+    const std::string path = f.file("socket");
+    const listener by_path = runq::net::listen_unix(path);
+    const stream by_unix = co_await runq::net::connect_unix(path);
+    const auto by_tcp = co_await tcp_pair();
+    const auto by_pipe = runq::net::pipe();
+    auto [closed, peer] = runq::net::socket_pair();
+    runq::go([&closed = closed]() -> task<> { (void)co_await error_of_read(closed); });
+    const bool waits = co_await somebody_waits(s);
+    EXPECT_TRUE(waits);
+    const int number = closed.fd();
+    closed.close();
+    EXPECT_NE(fcntl(number, F_GETFD), -1) << "the task that reads has not gone on";
+    for (const int fd : sched_test::open_descriptors()) {
+      EXPECT_TRUE(before.contains(fd) || fcntl(fd, F_GETFD) == FD_CLOEXEC) << fd;
+    }
+  });
+}
+
 TEST_F(net, a_stop_request_may_come_first_or_from_another_thread) {
   scheduler s;
   s.run([&]() -> task<> {
