@@ -275,6 +275,19 @@ TEST(trace, X15_useless_wakes_counts_machines_that_were_woken_in_vain) {
   EXPECT_GE(s.stats().parks, before.parks);
 }
 
+TEST(trace, X15_useless_wakes_counts_the_machines_of_former_runs) {
+  runq::scheduler s({.procs = 2});
+  const auto outside = s.attach();
+  EXPECT_TRUE(comes_true([&] {
+    outside.go([] {});
+    s.wait();
+    return s.stats().useless_wakes != 0;
+  }));
+  const std::uint64_t before = s.stats().useless_wakes;
+  s.run([]() -> task<> { co_return; });
+  EXPECT_GE(s.stats().useless_wakes, before);
+}
+
 // ---- RUNQ_SCHEDTRACE ------------------------------------------------------------------------------------------------
 
 /// Sets an environment variable while the object exists.
@@ -454,6 +467,52 @@ TEST(trace, S12_details_say_which_machine_runs_which_task_on_which_processor) {
     })) << text;
     EXPECT_THAT(fields_of(text, machine_line, machine), ElementsAre(machine, where, self, "false", "false")) << text;
   });
+}
+
+// One processor, whose numbers change only while no task of ours looks at them.
+TEST(trace, S12_details_have_the_numbers_of_the_statistics) {
+  runq::scheduler s({.procs = 1});
+  EXPECT_THAT(s.trace(), HasSubstr(" needspinning=0 "));
+  s.run([&]() -> task<> {
+    std::vector<runq::timer> timers;
+    for (int i = 0; i != 3; ++i) timers.emplace_back(1h);
+    for (int i = 0; i != 200; ++i) runq::go([] {});
+    for (int i = 0; i != 5; ++i) co_await runq::yield();
+    for (int i = 0; i != 2; ++i) const runq::blocking_section call;
+    for (int i = 0; i != 12; ++i) runq::go([] {});  // one of them is in runnext
+    const runq::statistics now = s.stats();
+    EXPECT_NE(now.ticks.at(0), now.blocking_calls);
+    const std::string text = s.trace(true);
+    EXPECT_THAT(text, HasSubstr(" schedtick=" + std::to_string(now.ticks.at(0)) +
+                                " syscalltick=" + std::to_string(now.blocking_calls) + " m="));
+    EXPECT_THAT(text, HasSubstr(" needspinning=1 ")) << "12 tasks wait, and there is no idle processor";
+    EXPECT_THAT(text, HasSubstr(" runqsize=11 "));
+    EXPECT_THAT(text, testing::Not(HasSubstr(" gfreecnt=0 "))) << "200 tasks have ended";
+    EXPECT_THAT(text, HasSubstr(" timerslen=3\n"));
+  });
+}
+
+TEST(trace, S12_details_say_whether_the_monitor_sleeps) {
+  runq::scheduler s({.procs = 1});
+  const auto outside = s.attach();
+  const auto shows = [&](const char* field) {
+    return comes_true([&] { return s.trace(true).find(field) != std::string::npos; });
+  };
+  outside.go([&] { EXPECT_TRUE(shows(" sysmonwait=0\n")) << "it watches a task that computes"; });
+  s.wait();
+  EXPECT_TRUE(shows(" sysmonwait=1\n")) << "there is nothing to watch";
+}
+
+TEST(trace, S12_the_time_is_that_since_the_scheduler_was_made) {
+  const auto begin = runq::clock::now();
+  const runq::scheduler s({.procs = 1});
+  std::this_thread::sleep_for(3ms);
+  std::smatch f;
+  const std::string line = lines_of(s.trace()).at(0);
+  ASSERT_TRUE(std::regex_match(line, f, plain_line)) << line;
+  const auto now = runq::clock::now();
+  EXPECT_GE(std::stol(f[1]), 3);
+  EXPECT_LE(std::chrono::milliseconds(std::stol(f[1])), now - begin);
 }
 
 TEST(trace, S12_details_show_processors_that_are_retired) {
