@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include <fcntl.h>
 #include <runq/detail/signal_pipe.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -146,6 +148,27 @@ TEST_F(process_signals, those_of_a_forked_child_are_not_ours) {
     EXPECT_EQ(status, 0);
     std::raise(SIGUSR2);
     EXPECT_EQ(co_await here.received().receive(), SIGUSR2);
+  });
+}
+
+TEST_F(process_signals, programs_that_the_process_starts_get_no_descriptor) {
+  const auto flags_of = [] {
+    std::vector<int> flags(1024);
+    for (int fd = 0; fd != static_cast<int>(flags.size()); ++fd)
+      flags[static_cast<std::size_t>(fd)] = fcntl(fd, F_GETFD);
+    return flags;
+  };
+  runq::run([&]() -> task<> {
+    const auto& pipe = runq::detail::signal_source<signals>::pipe();
+    for (const int end : pipe.ends) EXPECT_EQ(fcntl(end, F_GETFD), FD_CLOEXEC);
+    const auto before = flags_of();
+    const signals here({SIGUSR1});
+    const auto now = flags_of();
+    EXPECT_NE(now, before) << "it has a descriptor of its own";
+    for (std::size_t fd = 0; fd != now.size(); ++fd) {
+      EXPECT_TRUE(now[fd] == before[fd] || now[fd] == FD_CLOEXEC) << fd;
+    }
+    co_return;
   });
 }
 
