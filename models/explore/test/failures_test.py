@@ -88,7 +88,8 @@ def counted_statuses(tool, scratch):
 
 
 def the_other_side_of_a_race(tool, scratch):
-    _, as_json, *_ = Program(tool, scratch, "race", os.path.join(here, "programs", "rare_calls.cpp"), "-DWAY=1").results()
+    with tempfile.TemporaryDirectory(dir=scratch) as own:
+        _, as_json, *_ = Program(tool, own, "race", os.path.join(here, "programs", "rare_calls.cpp"), "-DWAY=1").results()
     trace, unordered = as_json["execution"]["trace"], as_json["execution"].get("unordered")
     expect("the other access is one of the other thread", unordered is not None and trace[unordered]["thread"] != trace[-1]["thread"],
            as_json)
