@@ -27,10 +27,10 @@ struct finder : machine_loop_model<Machines, Machines, 5, shipped_queues<4>, Par
       this->parking.submitted_in_order();
     }
   }
-  [[nodiscard]] int woken(unsigned machine) const { return this->machines[machine].parker.unparked; }
-  void require_woken(unsigned machine, int times) {
-    require(woken(machine) >= times, "tasks wait, a processor is idle, and a machine sleeps");
-    require(woken(machine) <= times, "a machine is woken although enough others look for work");
+  [[nodiscard]] int woken(unsigned which) const { return this->machines[which].parker.unparked; }
+  void require_woken(unsigned which, int times) {
+    require(woken(which) >= times, "tasks wait, a processor is idle, and a machine sleeps");
+    require(woken(which) <= times, "a machine is woken although enough others look for work");
     this->require_all_accounted_for();
     // The other tasks are left.
     for (auto& p : this->processors) {
