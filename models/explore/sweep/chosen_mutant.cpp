@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // In programs of tests over headers with all mutants (mutants.cmake): a word of the command line, --mutant=NAME,
-// chooses one, and
-// --reached=FILE writes which mutated functions were called. Words are read before main(), where an exploration begins,
-// and a file that is mapped is the same one in each of its runs. This source is not instrumented.
+// chooses one, and --reached=FILE writes which mutated functions were called. Words are read before main(), where an
+// exploration begins, and a file that is mapped is the same one in each of its runs. This source is not instrumented.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
