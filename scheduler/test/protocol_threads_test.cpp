@@ -39,17 +39,17 @@ TEST(short_locks, of_two_threads_that_try_to_lock_one_does) {
 
 // The number of detached children is moved to the shared word two by two, while some arrive there.
 TEST(join_counters, a_child_that_arrives_while_others_are_moved_to_the_shared_word_is_counted) {
-  constexpr int most = 4;
+  constexpr int in_all = 4;
   runq::join_counter<runq::std_atomics, 2> children;
   std::atomic<int> detached{0};
   std::atomic<int> resumed{0};
   std::thread ends([&] {
-    for (int i = 0; i != most; ++i) {
+    for (int i = 0; i != in_all; ++i) {
       while (detached.load() <= i) std::this_thread::yield();
       if (children.arrive()) ++resumed;
     }
   });
-  for (int i = 0; i != most; ++i) {
+  for (int i = 0; i != in_all; ++i) {
     children.detach();
     ++detached;
   }

@@ -18,7 +18,7 @@ namespace {
 using runq::detail::fast_random;
 using runq::detail::steal_order;
 
-constexpr std::uint32_t most = 64;
+constexpr std::uint32_t most_machines = 64;
 
 steal_order order_of(std::uint32_t n) {
   steal_order order;
@@ -39,7 +39,7 @@ TEST(steal_order, has_one_position_at_first) {
 }
 
 TEST(steal_order, Q8_every_walk_visits_every_processor_once) {
-  for (std::uint32_t n = 1; n <= most; ++n) {
+  for (std::uint32_t n = 1; n <= most_machines; ++n) {
     const steal_order order = order_of(n);
     const auto walks = static_cast<std::uint32_t>(n * order.steps().size());
     for (std::uint32_t random = 0; random != walks; ++random) {
@@ -52,7 +52,7 @@ TEST(steal_order, Q8_every_walk_visits_every_processor_once) {
 }
 
 TEST(steal_order, Q8_steps_are_the_numbers_coprime_to_the_number_of_processors) {
-  for (std::uint32_t n = 1; n <= most; ++n) {
+  for (std::uint32_t n = 1; n <= most_machines; ++n) {
     std::vector<std::uint32_t> coprime;
     for (std::uint32_t step = 1; step <= n; ++step) {
       if (std::gcd(step, n) == 1) coprime.push_back(step);
@@ -62,11 +62,11 @@ TEST(steal_order, Q8_steps_are_the_numbers_coprime_to_the_number_of_processors) 
 }
 
 TEST(steal_order, Q8_from_three_processors_on_there_is_more_than_one_step) {
-  for (std::uint32_t n = 3; n <= most; ++n) EXPECT_GE(order_of(n).steps().size(), 2U) << n;
+  for (std::uint32_t n = 3; n <= most_machines; ++n) EXPECT_GE(order_of(n).steps().size(), 2U) << n;
 }
 
 TEST(steal_order, Q8_as_many_random_numbers_as_there_are_walks_give_all_of_them) {
-  for (std::uint32_t n = 1; n <= most; ++n) {
+  for (std::uint32_t n = 1; n <= most_machines; ++n) {
     const steal_order order = order_of(n);
     const auto walks = static_cast<std::uint32_t>(n * order.steps().size());
     std::set<std::pair<std::uint32_t, std::uint32_t>> different;
