@@ -11,6 +11,7 @@
 //   tree       ns per node of a lopsided tree with N nodes
 //   spawn      ns per task: one task starts N and waits for all
 //   forks      ns per fork: one task forks N children before one join
+//   forks_grain   percent, as grain, of such forks, whose children are tasks of N ns
 //   scope      ns per child: as forks, by the body of a scope, which joins them
 //   pingpong   ns per round: two tasks, two channels, N rounds
 //   yield      ns per yield: 1000 tasks yield N times each

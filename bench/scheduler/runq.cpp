@@ -138,6 +138,22 @@ double forks_row(unsigned workers, long n) {
   return timed_in(workers, body) / static_cast<double>(n);
 }
 
+task<> works(std::atomic<long>& counter, long steps) {
+  counter.fetch_add(bench::work(steps) != 0 ? 1 : 0, std::memory_order::relaxed);
+  co_return;
+}
+
+double forks_grain_row(unsigned workers, long ns) {
+  const bench::grain g(ns);
+  const auto body = [&]() -> task<> {
+    std::atomic<long> done{0};
+    for (long i = 0; i != g.tasks; ++i) co_await fork(works(done, g.steps));
+    co_await join();
+    bench::require(done == g.tasks, "forks_grain");
+  };
+  return g.percent(timed_in(workers, body), workers);
+}
+
 double scope_row(unsigned workers, long n) {
   const auto body = [n]() -> task<> {
     std::atomic<long> done{0};
@@ -506,6 +522,7 @@ int main(int argc, char** argv) {
                      {"queens", queens_row},
                      {"tree", tree_row},
                      {"forks", forks_row},
+                     {"forks_grain", forks_grain_row},
                      {"scope", scope_row},
                      {"spawn", spawn_row},
                      {"pingpong", pingpong_row},

@@ -265,6 +265,8 @@ class small_scheduler {
   void looked(processor&, std::int64_t) {}
   void stole(processor& p, processor&, std::size_t, bool, std::int64_t) { ++p.steals; }
   void lost(processor& p) { ++p.lost; }
+  // Fences of the language, as on more than 16 processors.
+  [[nodiscard]] bool watches_forks() const { return false; }
 
   Place& place;
   task* tasks = nullptr;  // by workload: all of them

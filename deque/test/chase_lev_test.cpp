@@ -221,6 +221,22 @@ TEST(chase_lev, has_work_and_size_agree_when_nobody_else_is_there) {
   EXPECT_EQ(thief.size_approx(), 0U);
 }
 
+TEST(chase_lev, the_index_of_the_oldest_changes_when_that_element_is_taken_and_only_then) {
+  deque d;
+  auto owner = d.make_owner();
+  const auto thief = d.make_thief();
+  ASSERT_TRUE(owner.push(1));
+  const std::size_t first = thief.oldest_approx();
+  ASSERT_TRUE(owner.push(2));
+  EXPECT_TRUE(owner.pop().has_value());
+  EXPECT_EQ(thief.oldest_approx(), first);
+  EXPECT_TRUE(owner.pop().has_value()) << "the last one";
+  ASSERT_TRUE(owner.push(3));
+  EXPECT_EQ(thief.oldest_approx(), first + 1);
+  EXPECT_TRUE(thief.steal());
+  EXPECT_EQ(thief.oldest_approx(), first + 2);
+}
+
 TEST(chase_lev, a_bounded_one_refuses_what_does_not_fit_and_never_allocates_again) {
   scarce_atomics::allocations_left = 100;
   {

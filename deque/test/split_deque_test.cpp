@@ -73,6 +73,18 @@ TEST(split_deque, has_room_again_for_what_thieves_have_taken) {
   EXPECT_EQ(pop_all(owner), reversed(from_to(101, 356)));
 }
 
+TEST(split_deque, the_index_of_the_oldest_changes_when_that_element_is_stolen) {
+  runq::split_deque<int> d(0xFFFF'FF00U);
+  auto owner = d.make_owner();
+  const auto thief = d.make_thief();
+  ASSERT_TRUE(owner.push(1));
+  const std::size_t first = thief.oldest_approx();
+  ASSERT_TRUE(owner.push(2));
+  EXPECT_EQ(thief.oldest_approx(), first);
+  EXPECT_TRUE(thief.steal());
+  EXPECT_NE(thief.oldest_approx(), first);
+}
+
 TEST(split_deque, each_element_alone_comes_back_and_leaves_it_empty) {
   runq::split_deque<int> d(0xFFFF'FF00U);
   auto owner = d.make_owner();

@@ -23,7 +23,7 @@ PATHS = {
     "has_work": ["has_work.top", "has_work.bottom"],
 }
 # Construction, moves and destruction, which no other thread sees; guesses; and the capacity.
-NOT_PROVED = {"destroy", "capacity", "move.array", "move.bottom", "move.read", "size.bottom", "size.top"}
+NOT_PROVED = {"destroy", "capacity", "move.array", "move.bottom", "move.read", "size.bottom", "size.top", "oldest.top"}
 
 SITE = re.compile(r"^\s*// \[chase_lev\.([a-z0-9_.]+)\] ")
 # A named access; `slots()[` and the array's own members are plain memory.

@@ -66,8 +66,11 @@ struct victim_queue {
   [[nodiscard]] runq::steal_result<int> steal_half_into(Owner&) const {
     return steal();
   }
+  [[nodiscard]] int oldest_approx() const { return moves ? watched++ : watched; }
   mutable std::deque<steal_status> answers;
   std::size_t size = 1;
+  bool moves = false;  // each look at the oldest element finds another one
+  mutable int watched = 0;
 };
 struct owner {
   struct loot : runq::steal_result<int> {
@@ -258,6 +261,7 @@ struct host {
     EXPECT_EQ(by.index, 0U);
     ++races_lost;
   }
+  [[nodiscard]] bool watches_forks() const { return fences_are_heavy; }
 
   std::vector<processor> all = std::vector<processor>(processors);
   machine m;
@@ -273,6 +277,7 @@ struct host {
   std::vector<int> polled_at;
   std::vector<unsigned> victims;
   int races_lost = 0;
+  bool fences_are_heavy = false;
   parking_of_test parking;
   monitor_of_test monitoring;
   global_queue global;
@@ -316,6 +321,21 @@ TEST(machine_loop, X15_a_thief_takes_tasks_that_have_yielded_last) {
   EXPECT_EQ(h.looping.next(h.m).number, 7);
   EXPECT_EQ(h.races_lost, 1);
   EXPECT_EQ(h.victims, (std::vector<unsigned>{2, 1}));
+}
+
+TEST(machine_loop, a_thief_leaves_a_fork_that_is_alone_and_does_not_stay_if_taking_it_costs_much) {
+  for (const bool heavy : {false, true}) {
+    for (const bool moves : {false, true}) {
+      for (const std::size_t forks : {1U, 2U}) {
+        host h;
+        h.fences_are_heavy = heavy;
+        h.all[1].forks_thief.answers = {steal_status::taken};
+        h.all[1].forks_thief.moves = moves;
+        h.all[1].forks_thief.size = forks;
+        EXPECT_EQ(h.looping.next(h.m).number, heavy && moves && forks == 1 ? 0 : 7);
+      }
+    }
+  }
 }
 
 TEST(machine_loop, L18_a_machine_that_has_found_a_task_counts_those_of_some_processors_if_others_are_idle) {

@@ -181,4 +181,33 @@ TEST(stands_still, Q15_only_a_victim_with_nothing_but_a_next_task_is_watched) {
   EXPECT_EQ(watched::pauses, 0);
 }
 
+struct fork_deque {
+  std::size_t oldest = 0;
+  bool empty = false;
+  [[nodiscard]] std::size_t oldest_approx() const { return oldest; }
+  [[nodiscard]] bool has_work() const { return !empty; }
+};
+
+TEST(stays, a_fork_that_nobody_takes_while_it_is_watched_stays) {
+  watched::pauses = 0;
+  watched::meanwhile = nullptr;
+  EXPECT_TRUE(runq::detail::stays<watched>(fork_deque{}));
+  EXPECT_EQ(watched::pauses, runq::detail::watch_pauses);
+}
+
+TEST(stays, a_fork_that_is_taken_at_any_moment_of_it_does_not_whether_another_one_comes_or_not) {
+  for (int moment = 1; moment <= runq::detail::watch_pauses; ++moment) {
+    for (const bool another : {false, true}) {
+      fork_deque forks;
+      watched::pauses = 0;
+      watched::meanwhile = [&] {
+        if (watched::pauses != moment) return;
+        forks.oldest = another ? 1 : 0;  // the owner has reserved the last one, and not yet claimed it, or has made one
+        forks.empty = !another;
+      };
+      EXPECT_FALSE(runq::detail::stays<watched>(forks)) << "pause " << moment;
+    }
+  }
+}
+
 }  // namespace

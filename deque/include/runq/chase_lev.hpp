@@ -471,6 +471,13 @@ class basic_chase_lev<T, Atomics, Full>::thief {
     return b > t ? static_cast<std::size_t>(b - t) : 0;
   }
 
+  /// The index of the oldest element: it changes when a thread takes that element, the owner's pop of the last one
+  /// included. A guess, for a thief that watches a victim. Wait-free.
+  [[nodiscard]] std::size_t oldest_approx() const noexcept {
+    // [chase_lev.oldest.top] relaxed: a guess.
+    return static_cast<std::size_t>(deque_->top_.load(std::memory_order::relaxed));
+  }
+
  private:
   friend class basic_chase_lev;
   explicit thief(const basic_chase_lev& deque) noexcept : deque_(&deque) {}

@@ -378,6 +378,13 @@ class basic_split_deque<T, Capacity, Options, Atomics>::thief {
     return static_cast<std::size_t>(std::clamp(ahead(head(w), t), 0, static_cast<int>(Capacity)));
   }
 
+  /// The index of the oldest element: it changes when a thread takes that element, but not when the owner pops it and
+  /// it is private. A guess, for a thief that watches a victim. Wait-free.
+  [[nodiscard]] std::size_t oldest_approx() const noexcept {
+    // [split_deque.oldest.word] relaxed: a guess.
+    return head(deque_->public_.load(std::memory_order::relaxed));
+  }
+
  private:
   friend class basic_split_deque;
   explicit thief(const basic_split_deque& deque) noexcept : deque_(&deque) {}

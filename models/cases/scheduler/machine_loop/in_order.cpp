@@ -2,6 +2,8 @@
 // A task is made runnable while a machine that has found nothing goes to sleep. No fence is needed where the
 // publication and the machine's last look are read-modify-writes of one variable, or sections under one lock: then one
 // of the two comes first.
+#include <functional>
+
 #include "vs_last_spinner.hpp"
 
 namespace runq::model {
@@ -151,6 +153,87 @@ struct lone_fork_comes_last final : machine_loop_model<2, 3, 3, queues_of_two_ro
   }
 };
 
+/// A fork deque whose owner acts while a thief watches it: after each look at the oldest fork `meanwhile` is called.
+class watched_forks : public fork_deques {
+ public:
+  class thief {
+   public:
+    explicit thief(const watched_forks& deque) : deque_(&deque), of_(deque.fork_deques::make_thief()) {}
+    [[nodiscard]] bool has_work() const { return of_.has_work(); }
+    [[nodiscard]] std::size_t size_approx() const { return of_.size_approx(); }
+    [[nodiscard]] steal_result<task*> steal() { return of_.steal(); }
+    [[nodiscard]] std::size_t oldest_approx() const {
+      const std::size_t oldest = of_.oldest_approx();
+      if (deque_->meanwhile) deque_->meanwhile();
+      return oldest;
+    }
+
+   private:
+    const watched_forks* deque_;
+    fork_deques::thief of_;
+  };
+  using fork_deques::fork_deques;
+  [[nodiscard]] thief make_thief() const { return thief(*this); }
+  std::function<void()> meanwhile;
+};
+
+// Processor 1 has fork 1. While a thief watches it for the first time, the processor takes it back and makes fork 2,
+// which stays. Machine 0 looks for work: it leaves the forks, and looks once more before it sleeps.
+struct lone_fork_that_moves final : machine_loop_model<2, 2, 2, shipped_queues<2, watched_forks>> {
+  lone_fork_that_moves() {
+    require(processors[1].own_forks.push(tasks.make(1)), "no memory for a fork");
+    processors[1].forks.meanwhile = [this] {
+      if (++looks != 1) return;
+      processors[1].own_forks.rebind();
+      tasks.run(*processors[1].own_forks.pop());
+      require(processors[1].own_forks.push(tasks.make(2)), "no memory for a fork");
+    };
+    may_look = 2;
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index != 0) return;
+    require(run_one(machines[0]) == 2, "a thief takes a fork that its processor has taken back");
+    require(looks == 4, "a thief takes a fork that is alone after it has watched another one, or none");
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+  int looks = 0;
+};
+
+// Machine 0 takes its fork back and forks again, so there is always one, while machine 1 looks for work, the last one.
+// Each fork runs once, and machine 1 does not sleep while machine 0 is busy and its last fork waits.
+struct uncounted_forks : shipped_queues<2, fork_deques> {
+  static constexpr bool counted = false;
+};
+struct lone_forks_vs_last_spinner final : machine_loop_model<2, 2, 2, uncounted_forks> {
+  lone_forks_vs_last_spinner() {
+    settle(0);
+    fork(1);
+    constructed();
+  }
+  void fork(int id) { require(processors[0].own_forks.push(tasks.make(id)), "no memory for a fork"); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      if (const auto back = processors[0].own_forks.pop()) {
+        tasks.run(*back);
+        fork(2);
+        parking.submitted();
+      } else {
+        tasks.run(tasks.make(2));
+      }
+    } else {
+      require(run_one(machines[1]) != 0, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
 const bool added[] = {
     add_case<injected_vs_last_spinner>({
         .name = "machine_loop/injected_vs_last_spinner",
@@ -178,6 +261,18 @@ const bool added[] = {
         .name = "machine_loop/lone_fork_comes_last",
         .property = "a thief takes a fork that is alone after those that are not",
         .threads = 2,
+    }),
+    add_case<lone_fork_that_moves>({
+        .name = "machine_loop/lone_fork_that_moves",
+        .property = "a thief leaves a fork that is alone and does not stay, and takes one that stays before it sleeps",
+        .threads = 2,
+    }),
+    add_case<lone_forks_vs_last_spinner>({
+        .name = "machine_loop/lone_forks_vs_last_spinner",
+        .property = "no machine sleeps while a fork waits: take a fork back, fork ‖ the last spinning machine goes "
+                    "idle",
+        .threads = 2,
+        .kept_for = "the thief's watch sees one fork or two",
     }),
     add_case<fork_vs_last_spinner<>>({
         .name = "machine_loop/fork_vs_last_spinner",

@@ -33,6 +33,7 @@ class no_forks {
   struct thief {
     [[nodiscard]] bool has_work() const { return false; }
     [[nodiscard]] std::size_t size_approx() const { return 0; }
+    [[nodiscard]] std::size_t oldest_approx() const { return 0; }
     [[nodiscard]] steal_result<task*> steal() { return {}; }
   };
   explicit no_forks(std::size_t) {}
@@ -304,10 +305,13 @@ class machine_loop_model : public scenario {
   [[nodiscard]] int begins() const { return 0; }
   // Other tasks have begun while machine 1 looked around, which alone looks at that counter.
   void looked(processor& p, int) {
+    if (may_look == 0) require(false, "a machine looks around again and again, and leaves a task where it is");
+    if (may_look > 0) --may_look;
     if (beside_chain) ++p.dispatches.seen;
   }
   void stole(processor&, processor&, std::size_t, bool, int) {}
   void lost(processor&) {}
+  [[nodiscard]] bool watches_forks() const { return true; }
 
   global_queue global{Queues::shards};
   park_protocol<machine, processor, machine_loop_model, Parking> parking{*this};
@@ -422,6 +426,7 @@ class machine_loop_model : public scenario {
   unsigned started = 0;
   std::size_t kept = Machines;  // idle machines that are not too many
   bool tasks_stay = false;      // require that no machine rests while its own queue has tasks
+  int may_look = -1;            // how often machines look around at most; -1: as often as they like
   bool beside_chain = false;    // a machine that finds nothing dozes, and looks again once; for one machine only
 };
 

@@ -190,6 +190,8 @@ class core {
   }
   void stole(processor& p, const processor& victim, std::size_t n, bool from_runnext, instant begin);
   void lost(processor& p) noexcept { ++p.lost; }
+  // A heavy fence is a system call that interrupts the victim.
+  [[nodiscard]] bool watches_forks() const noexcept { return scheduler_fences::available(); }
 
   // -- blocking calls, and what blocking_calls asks of its host (blocking.cpp) --
 

@@ -78,6 +78,7 @@ concept looping_processor = requires(Processor& p, const Processor& victim, bool
   p.forks_thief.steal();
   { victim.forks_thief.has_work() } -> std::same_as<bool>;
   { victim.forks_thief.size_approx() } -> std::convertible_to<std::size_t>;
+  victim.forks_thief.oldest_approx();
   // Those of a ring for the tasks that yield on it.
   p.own_yielded.pop();
   p.own_yielded.rebind();
@@ -97,7 +98,7 @@ concept patience_of_machines = requires {
   { Host::looks } -> std::convertible_to<int>;
   { Host::steal_rounds } -> std::convertible_to<int>;
   { Host::look_pauses } -> std::convertible_to<int>;
-  // It watches a victim for so many pauses before it takes the task in the runnext slot.
+  // It watches a victim for so many pauses before it takes the task in the runnext slot, or a fork that is alone.
   { Host::watch_pauses } -> std::convertible_to<int>;
   // Before it wakes more machines than one it counts the tasks of so many processors; 0: it wakes one.
   { Host::most_counted } -> std::convertible_to<unsigned>;
@@ -153,6 +154,8 @@ concept machine_loop_host = patience_of_machines<Host> &&
   host.stole(p, p, std::size_t{1}, true, host.begins());
   // Another thief was faster.
   host.lost(p);
+  // Whether taking a fork costs so much that a fork which its processor takes back within some µs is left to it.
+  { host.watches_forks() } -> std::same_as<bool>;
 };
 
 /// The loop of all machines of one scheduler. A machine calls all functions for itself, except those that say
@@ -504,9 +507,8 @@ class machine_loop {
       return Work(tasks.value);
     }
     bool lost = tasks.status == steal_status::lost;
-    // Asks before it tries, because an attempt costs a fence. A fork that is alone is taken in the last round only: its
-    // processor is about to take it back, and would wait for the cache lines of each fork that it makes.
-    if (victim.forks_thief.has_work() && (last_round || victim.forks_thief.size_approx() > 1)) {
+    // Asks before it tries, because an attempt costs a fence.
+    if (victim.forks_thief.has_work() && may_take_fork(victim, last_round)) {
       const auto fork = victim.forks_thief.steal();
       if (fork) {
         host_.stole(p, victim, 1, false, begin);
@@ -525,6 +527,15 @@ class machine_loop {
     }
     if (lost) host_.lost(p);
     return {};
+  }
+
+  // A fork that is alone is taken in the last round only, and where a thief's fence is heavy, only if it stays for some
+  // µs: its processor is about to take it back, and would wait for the cache lines of each fork that it makes. No fork
+  // is left for good: as long as there is one, no machine that looks around goes to sleep, and either the thief takes
+  // the fork, or its processor has taken it.
+  [[nodiscard]] bool may_take_fork(const Processor& victim, bool last_round) const {
+    if (victim.forks_thief.size_approx() > 1) return true;
+    return last_round && (!host_.watches_forks() || detail::stays<Atomics>(victim.forks_thief, Host::watch_pauses));
   }
 
   // Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run. At the
