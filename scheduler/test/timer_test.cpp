@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <runq/detail/core.hpp>
 #include <sys/prctl.h>
 
 #include "support.hpp"
@@ -619,6 +620,39 @@ TEST_F(timers, a_timer_may_outlive_its_scheduler) {
     EXPECT_FALSE(pending.stop());  // the end of the run has already stopped it
     EXPECT_FALSE(fired.stop());
   }
+}
+
+/// While it fires, and so holds the lock of its heap, another thread stops `other`.
+struct stops_another : runq::detail::timer_node {
+  explicit stops_another(runq::timer& which) : other(which) {
+    fire = [](runq::detail::timer_node& n, runq::detail::instant) {
+      auto& self = static_cast<stops_another&>(n);
+      self.stopper = std::jthread([&self] {
+        EXPECT_FALSE(self.other.stop());
+        self.stopped = true;
+      });
+      EXPECT_TRUE(sched_test::comes_true([&self] { return self.stopped.load(); })) << "it waits for the heap's lock";
+      return runq::detail::never;
+    };
+  }
+  runq::timer& other;
+  std::atomic<bool> stopped{false};
+  std::jthread stopper;
+};
+
+// The heap is destroyed with its scheduler, perhaps before the timer.
+TEST_F(timers, a_timer_that_has_fired_once_does_not_ask_the_heap_any_more) {
+  scheduler s({.procs = 1});
+  s.run([]() -> task<> {
+    runq::timer fired;
+    fired.start(0ns);
+    EXPECT_TRUE((co_await fired.channel().receive()).has_value());
+    auto& heap = runq::detail::this_processor()->timers;
+    stops_another node(fired);
+    heap.add(node);
+    (void)heap.fire_due(0);
+    EXPECT_FALSE(heap.remove(node)) << "it has fired, here or on another thread";
+  });
 }
 
 TEST_F(timers, X5_a_hundred_thousand_are_started_and_stopped_in_any_order) {

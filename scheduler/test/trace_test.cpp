@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "runq/detail/core.hpp"
 #include "runq/detail/tracer.hpp"
 #include "support.hpp"
 
@@ -153,6 +154,17 @@ TEST(trace, X15_one_wait_in_64_is_counted_and_none_if_that_is_wanted) {
 }
 
 // ---- counters -------------------------------------------------------------------------------------------------------
+
+// Whether a thief loses a race is luck, so the test says that this machine has lost some, as its loop does.
+TEST(trace, X15_lost_races_are_counted) {
+  runq::scheduler s({.procs = 1});
+  s.run([]() -> task<> {
+    runq::detail::processor& here = *runq::detail::this_processor();
+    for (int i = 0; i != 3; ++i) here.home.lost(here);
+    co_return;
+  });
+  EXPECT_EQ(s.stats().lost_races, 3U);
+}
 
 TEST(trace, X15_steals_and_stolen_tasks_are_counted_apart) {
   gate first;
