@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
-// An element is there; a thread pushes another one and pops one: the other thread finds an element, too.
+// An element is there; a thread pushes another one and pops one: the other thread finds an element, too. ENTRIES are
+// those of a node.
 #include <cassert>
 #include <thread>
 
 #include "xenium/ramalhete_queue.hpp"
 #include "xenium/reclamation/quiescent_state_based.hpp"
 
+#ifndef ENTRIES
+#define ENTRIES 4
+#endif
+
 int main() {
   xenium::ramalhete_queue<int*, xenium::policy::reclaimer<xenium::reclamation::quiescent_state_based>,
-                          xenium::policy::entries_per_node<4>>
+                          xenium::policy::entries_per_node<ENTRIES>>
       queue;
   int element = 1;
   queue.push(&element);
