@@ -240,6 +240,25 @@ class Command(unittest.TestCase):
         completed = re.findall(r"(?m)^(\S+): (?:exhaustive|bounded)", text)
         self.assertIn(f"\ngrown up to {completed[-1]}; there was no time for ", text)
 
+    def test_a_size_that_takes_longer_than_there_is_time_ends(self):
+        program = self.written("""#include <atomic>
+#include <thread>
+#include <vector>
+#include <runq/grow.hpp>
+std::atomic<int> sum{0};
+int main() {
+  std::vector<std::thread> all;
+  const int steps = runq::rounds() == 1 ? 1 : 20;
+  for (int i = 0; i != 4; ++i) all.emplace_back([=] { for (int k = 0; k != steps; ++k) sum.fetch_add(1, std::memory_order::relaxed); });
+  for (std::thread& t : all) t.join();
+}
+""")
+        status, text = self.check("--grow", "2", "--max-executions", "5000000", program)
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r"(?m)^rounds=1: (exhaustive|bounded)")
+        self.assertRegex(text, r"rounds=2: no verdict: limit reached: --time-limit;|; there was no time for rounds=2$")
+        self.assertIn("\ngrown up to rounds=1; ", text)
+
     def test_a_test_does_not_grow_where_a_limit_is_reached(self):
         program = self.written("""#include <atomic>
 #include <runq/grow.hpp>

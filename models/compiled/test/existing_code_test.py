@@ -140,6 +140,7 @@ class PlainAsRelaxed(Checked):
             printed = self.check(sizes, "--", *flags, status=2)
             where = re.search(r"\(--plain-as-relaxed makes it one of them\), at (\S+:\d+)", printed)[1]
             self.assertIn("bounded: ", self.check("--plain-as-relaxed", where, sizes, "--", *flags, status=0))
+            self.assertIn("assertion fails", self.check("--plain-as-relaxed", where, sizes, "--", *flags, "-DWRONG", status=1))
 
     def test_volatile_variables_count_as_relaxed(self):
         for compiler in COMPILERS:
@@ -564,6 +565,28 @@ int main() {
         self.assertIn("not met: race:a.cpp:1", self.searched("--accept-from", listed, self.program))
         self.file("races", "race:a.cpp:2 another\n")
         self.assertIn("not met: race:a.cpp:2", self.searched("--accept-from", listed, self.program))
+
+    def library(self, folder, source):
+        """An instrumented library, and what links it."""
+        made = self.file("part.o")
+        subprocess.run(["g++", "-O1", "-fPIC", "-fsanitize=thread", "-c", self.file("part.cpp", source), "-o", made], check=True)
+        subprocess.run(["g++", "-shared", made, "-o", self.file("libpart.so")], check=True)
+        return "--", f"-L{folder}", "-lpart", f"-Wl,-rpath,{folder}"
+
+    def test_a_changed_library_is_searched(self):
+        program = self.file("uses.cpp", "int part();\nint main() { return part(); }\n")
+        linked = self.library(self.folder.name, "int part() { return 0; }\n")
+        first = self.searched(program, *linked)
+        self.assertEqual(first, self.told_again(program, *linked))
+        self.library(self.folder.name, "int part() { return 1; }\n")
+        self.searched(program, *linked, status=1)
+
+    def test_a_library_that_asks_the_system_is_searched_each_time(self):
+        program = self.file("uses.cpp", "int part();\nint main() { return part(); }\n")
+        asks = "#include <cstdlib>\nint asked;\nint part() { asked += 1; return getenv(\"NONE\") != nullptr; }\n"
+        linked = self.library(self.folder.name, asks)
+        for _ in range(2):
+            self.assertIn("not kept in the cache: the program calls or reads getenv", self.searched(program, *linked))
 
     def test_what_reports_and_coverage_say_comes_again(self):
         self.order("relaxed")

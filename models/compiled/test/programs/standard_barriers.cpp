@@ -47,6 +47,8 @@
 // check -DDURING: FAIL misuse
 // check -DNEGATIVE: FAIL misuse
 // check -DTHROWS: FAIL crash
+// check -DACCESSED: passes, 1 execution
+// check -DACCESSED -DRACE: FAIL check failed
 // check -DDESTROYED_AFTER: passes, 1 execution
 // check -DDESTROYED_AFTER --barriers-in-order: passes, 1 execution
 // check -DDESTROYED_BESIDE: FAIL use after free
@@ -322,6 +324,24 @@ std::barrier all(1, [] { throw 1; });
 int main() {
   all.arrive_and_wait();
   return 0;
+}
+#elif defined(ACCESSED)
+std::barrier<> all(2);
+int main() {
+  std::thread t([] {
+    data[0] = 1;
+    all.arrive_and_wait();
+  });
+  // The program looks at the barrier's own memory.
+  static_cast<void>(__atomic_load_n(reinterpret_cast<unsigned*>(&all), __ATOMIC_RELAXED));
+#ifndef RACE
+  all.arrive_and_wait();
+#endif
+  assert(data[0] == 1);
+#ifdef RACE
+  all.arrive_and_wait();
+#endif
+  t.join();
 }
 #elif defined(DESTROYED_AFTER) || defined(DESTROYED_BESIDE)
 int main() {
