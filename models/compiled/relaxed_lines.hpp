@@ -40,6 +40,11 @@ class relaxed_lines {
 
   // --- before a check -----------------------------------------------------------------------------------------------
   void add(const code_line& l) { lines_.push_back(l); }
+  /// A line of an accepted race, which has been met. Perhaps it has only an atomic operation.
+  void add_of_race(const code_line& l) {
+    met_.insert(lines_.size());
+    add(l);
+  }
   void add_volatile() noexcept { all_volatile_ = true; }
 
   // --- accesses of the running program ------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ class searches {
 
   [[nodiscard]] std::string search_here(const run_options& options) {
     session& s = current_session();
-    for (const code_line& l : relaxed_) s.relaxed().add(l);
+    for (const code_line& l : relaxed_) s.relaxed().add_of_race(l);
     mixed_words& words = s.atomics().words();
     words.begin_with(words_);
     for (const std::string& where : places_) words.note_place(where);

@@ -70,6 +70,26 @@ class AcceptedRaces(Checked):
         for other in f"other.cpp:{line}", f"ccepted.cpp:{line}":
             self.assertIn("data race", self.check("--accept", "race:" + other, ACCEPTED, status=1))
 
+    def test_a_race_with_an_atomic_operation_asks_for_no_plain_access_there(self):
+        program = self.file("beside.cpp", """#include <atomic>
+#include <cassert>
+#include <thread>
+int word = 0;
+int main() {
+  std::thread other([] {
+    int expected = 0;
+    __atomic_compare_exchange_n(&word, &expected, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);  // atomic
+  });
+  const int seen = word;  // plain
+  other.join();
+  assert(seen == 0 || seen == EXPECTED);
+}
+""")
+        printed = self.check("--ignore-races", program, "--", "-DEXPECTED=1", status=0)
+        self.assertIn("accepted: 1 race at ", printed)
+        self.assertNotIn("no plain access was executed", printed)
+        self.check("--ignore-races", program, "--", "-DEXPECTED=2", status=1)
+
     def test_what_is_accepted_counts_as_relaxed(self):
         """As many executions as with the same variable as a relaxed atomic one."""
         executions = r"\((\d+ executions explored[^,]*),"
