@@ -121,9 +121,10 @@ struct event {
   std::uint32_t place = no_event;       ///< of an atomic write, where the engine knows it: grows along its mo
   std::uint32_t memory = 0;             ///< the number of the allocation that the location lies in; 0: none
   barrier_step barrier{};
-  part accessed{};          ///< the bytes of the location that `value`, `written` and `newest` are those of
-  known_events known{};     ///< exact engine: what happens before it
-  known_events released{};  ///< exact engine: of a write, what a reader that acquires it knows from it
+  std::uint8_t signed_bytes = 0;  ///< of the location, if its value is a number that may be negative
+  part accessed{};                ///< the bytes of the location that `value`, `written` and `newest` are those of
+  known_events known{};           ///< exact engine: what happens before it
+  known_events released{};        ///< exact engine: of a write, what a reader that acquires it knows from it
 };
 
 /// Whether a step reads an atomic variable or a mutex. Plain memory is apart: see reads_plain().

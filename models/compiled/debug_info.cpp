@@ -28,6 +28,7 @@ enum : std::uint16_t {
   count = 0x37,
   data_member_location = 0x38,
   declaration = 0x3c,
+  encoding = 0x3e,
   frame_base = 0x40,
   specification = 0x47,
   type = 0x49,
@@ -83,6 +84,10 @@ enum : std::uint16_t {
   addrx4 = 0x2c,
 };
 }
+namespace encoding {
+constexpr std::uint64_t signed_number = 0x05;
+constexpr std::uint64_t signed_char = 0x06;
+}  // namespace encoding
 namespace operation {
 constexpr std::uint8_t addr = 0x03;
 constexpr std::uint8_t plus_uconst = 0x23;
@@ -371,6 +376,9 @@ void debug_info::note(debug_entry& e, std::uint16_t name, const value& v) {
       break;
     case attribute::byte_size:
       if (is_number) e.size = v.number;
+      break;
+    case attribute::encoding:
+      e.is_signed = v.number == encoding::signed_number || v.number == encoding::signed_char;
       break;
     case attribute::location: e.location = v.bytes; break;
     case attribute::frame_base: e.frame = v.bytes; break;

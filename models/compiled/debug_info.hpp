@@ -49,6 +49,7 @@ struct debug_entry {
 
   entry_tag tag{};
   bool is_declaration = false;
+  bool is_signed = false;  ///< a number that may be negative
   std::uint32_t parent = 0;
   std::uint32_t end = 0;
   std::uint32_t unit = 0;

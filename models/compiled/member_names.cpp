@@ -43,10 +43,12 @@ struct named_type {
   return found;
 }
 
-/// What an operation adds to the address that a function's locations are relative to.
-[[nodiscard]] std::optional<std::int64_t> offset_in_frame(std::span<const std::uint8_t> location) {
-  constexpr std::uint8_t from_frame_base = 0x91;
-  if (location.size() < 2 || location.front() != from_frame_base) return std::nullopt;
+constexpr std::uint8_t from_frame_base = 0x91;     // DW_OP_fbreg
+constexpr std::uint8_t from_stack_pointer = 0x77;  // DW_OP_breg7: %rsp
+
+/// What the location adds to what that operation is relative to.
+[[nodiscard]] std::optional<std::int64_t> offset_from(std::uint8_t operation, std::span<const std::uint8_t> location) {
+  if (location.size() < 2 || location.front() != operation) return std::nullopt;
   std::uint64_t value = 0;
   unsigned shift = 0;
   for (std::size_t i = 1; i != location.size(); ++i) {
@@ -69,6 +71,14 @@ struct named_type {
   if (frame.front() == begin_of_caller) return 0;
   if (frame.front() == frame_pointer) return -16;
   return std::nullopt;
+}
+
+/// Of a variable, from where the caller's part of the stack begins.
+[[nodiscard]] std::optional<std::int64_t> place_on_stack(std::span<const std::uint8_t> location, std::int64_t base,
+                                                         std::optional<std::int64_t> stack_pointer) {
+  if (const auto offset = offset_from(from_frame_base, location)) return base + *offset;
+  const auto offset = offset_from(from_stack_pointer, location);
+  return offset && stack_pointer ? std::optional(*stack_pointer + *offset) : std::nullopt;
 }
 
 }  // namespace
@@ -191,10 +201,38 @@ std::unordered_multimap<std::string_view, const debug_entry*> member_names::all_
 // --- from an object to a part of it
 // -----------------------------------------------------------------------------------
 
-std::string member_names::text_in(const debug_entry* type, part_of_object part) const {
+shown_part member_names::shown_in(const debug_entry* type, part_of_object part) const {
   walk w{type, part, {}, 0, size_of(type)};
   descend(w);
-  return w.all();
+  std::vector<const debug_entry*> numbers;
+  find_numbers(type, part, numbers);
+  const bool is_signed = std::all_of(numbers.begin(), numbers.end(), [](const debug_entry* n) { return n->is_signed; });
+  return {w.all(), is_signed && !numbers.empty()};
+}
+
+/// The types of numbers that are exactly the part: several in a union.
+void member_names::find_numbers(const debug_entry* type, part_of_object part,
+                                std::vector<const debug_entry*>& found) const {
+  type = bare(type);
+  if (type == nullptr) return;
+  if (type->tag == entry_tag::enumeration_type && type_of(*type) != nullptr)
+    return find_numbers(type_of(*type), part, found);
+  if (type->tag == entry_tag::array_type) {
+    const std::uint64_t size = size_of(type_of(*type));
+    if (size == unknown || size == 0) return;
+    return find_numbers(type_of(*type), {part.offset % size, part.size}, found);
+  }
+  if (!is_class(*type)) {
+    if (part.offset == 0 && size_of(type) == part.size) found.push_back(type);
+    return;
+  }
+  info_.for_each_in(*type, [&](const debug_entry& e) {
+    if ((e.tag != entry_tag::member && e.tag != entry_tag::inheritance) || e.bits != unknown) return;
+    const bool is_in_union = type->tag == entry_tag::union_type && e.offset == unknown;
+    const std::uint64_t offset = is_in_union ? 0 : e.offset;
+    if (offset != unknown && covers(offset, size_of(type_of(e)), part))
+      find_numbers(type_of(e), {part.offset - offset, part.size}, found);
+  });
 }
 
 void member_names::descend(walk& w) const {
@@ -300,38 +338,39 @@ bool member_names::name_bit_fields(walk& w) const {
 // --- where an object lies
 // ---------------------------------------------------------------------------------------------
 
-std::optional<std::string> member_names::in_variable(std::uint64_t address, part_of_object part) const {
+std::optional<shown_part> member_names::in_variable(std::uint64_t address, part_of_object part) const {
   for (const debug_entry& e : info_.entries()) {
     if (e.tag != entry_tag::variable || e.location.empty() || info_.address_of(e) != address) continue;
     const debug_entry* const type = type_of(e);
-    if (type != nullptr && size_of(type) != unknown) return text_in(type, part);
+    if (type != nullptr && size_of(type) != unknown) return shown_in(type, part);
   }
   return std::nullopt;
 }
 
-std::optional<std::string> member_names::of_local(std::uint64_t code, std::int64_t from_caller,
-                                                  std::uint64_t size) const {
+std::optional<shown_part> member_names::of_local(std::uint64_t code, std::int64_t from_caller, std::uint64_t size,
+                                                 std::optional<std::int64_t> stack_pointer) const {
   const std::vector<const debug_entry*> functions = info_.functions_at(code);
   if (functions.empty()) return std::nullopt;
   const debug_entry& function = *functions.back();
   const std::optional<std::int64_t> base = frame_base(function.frame);
   if (!base) return std::nullopt;
-  std::optional<std::string> found;
+  std::optional<shown_part> found;
   const std::vector<debug_entry>& all = info_.entries();
   for (std::uint32_t i = info_.index_of(function) + 1; i < function.end; ++i) {
     const debug_entry& e = all[i];
-    const std::optional<std::int64_t> offset = offset_in_frame(e.location);
     const bool is_variable = e.tag == entry_tag::variable || e.tag == entry_tag::formal_parameter;
-    if (!is_variable || !offset || name_of(e).empty()) continue;
+    const std::optional<std::int64_t> place = place_on_stack(e.location, *base, stack_pointer);
+    if (!is_variable || !place || name_of(e).empty()) continue;
     const debug_entry* const type = type_of(e);
-    const std::int64_t begin = *base + *offset;
+    const std::int64_t begin = *place;
     const std::uint64_t bytes = size_of(type);
     if (bytes == unknown || from_caller < begin) continue;
     const part_of_object part{static_cast<std::uint64_t>(from_caller - begin), size};
     if (!covers(0, bytes, part)) continue;
-    std::string text = std::string(name_of(e)) + text_in(type, part);
-    if (found && *found != text) return std::nullopt;  // two have the same place, one after the other
-    found = std::move(text);
+    shown_part shown = shown_in(type, part);
+    shown.name.insert(0, name_of(e));
+    if (found && found->name != shown.name) return std::nullopt;  // two have the same place, one after the other
+    found = std::move(shown);
   }
   return found;
 }
@@ -362,6 +401,28 @@ const debug_entry* member_names::allocated_by_library(std::span<const debug_entr
     return type != nullptr && type->tag == entry_tag::array_type ? type_of(*type) : type;
   }
   return nullptr;
+}
+
+/// Where the block of std::make_shared<T>() has its T, behind the counters. libstdc++ keeps it in a buffer of bytes.
+std::optional<member_names::layout> member_names::shared_object_in(const debug_entry* block) const {
+  block = bare(block);
+  if (block == nullptr || !is_in_std(*block) || !block->name.starts_with("_Sp_counted_ptr_inplace<"))
+    return std::nullopt;
+  std::uint64_t begin = 0;
+  const debug_entry* at = block;
+  for (const std::string_view name : {"_M_impl", "_M_storage"}) {
+    const debug_entry* found = nullptr;
+    if (at == nullptr) return std::nullopt;
+    info_.for_each_in(*at, [&](const debug_entry& e) {
+      if (e.tag == entry_tag::member && e.name == name) found = &e;
+    });
+    if (found == nullptr || found->offset == unknown) return std::nullopt;
+    begin += found->offset;
+    at = bare(type_of(*found));
+  }
+  const debug_entry* const object = bare(type_argument(*block, {}));
+  if (object == nullptr || size_of(object) == unknown) return std::nullopt;
+  return layout{object, begin, false};
 }
 
 std::vector<const debug_entry*> member_names::types_named(std::string_view name) const {
@@ -411,9 +472,9 @@ std::optional<member_names::layout> member_names::layout_of(const debug_entry* t
 }
 
 /// If all of the types that fill the block say the same.
-std::optional<std::string> member_names::text_in(const std::vector<const debug_entry*>& types, const allocation& block,
+std::optional<shown_part> member_names::shown_in(const std::vector<const debug_entry*>& types, const allocation& block,
                                                  part_of_object part, bool may_count) const {
-  std::optional<std::string> found;
+  std::optional<shown_part> found;
   for (const debug_entry* const type : types) {
     const std::optional<layout> objects = layout_of(type, block, may_count);
     if (!objects || part.offset < objects->begin) continue;
@@ -425,30 +486,36 @@ std::optional<std::string> member_names::text_in(const std::vector<const debug_e
       text = fmt::format("[{}]", in_object.offset / size);
       in_object.offset %= size;
     }
-    text += text_in(objects->type, in_object);
-    if (found && *found != text) return std::nullopt;
-    found = std::move(text);
+    shown_part shown = shown_in(objects->type, in_object);
+    shown.name.insert(0, text);
+    if (found && found->name != shown.name) return std::nullopt;
+    shown.is_signed = shown.is_signed && (!found || found->is_signed);
+    found = std::move(shown);
   }
   return found;
 }
 
-std::optional<std::string> member_names::in_block(const allocation& block, part_of_object part) const {
+std::optional<shown_part> member_names::in_block(const allocation& block, part_of_object part) const {
   std::vector<const debug_entry*> functions;
   for (const std::uint64_t code : block.calls) {
     const std::vector<const debug_entry*> here = info_.functions_at(code);
     functions.insert(functions.end(), here.begin(), here.end());
   }
-  if (const debug_entry* const type = allocated_by_library(functions)) return text_in({type}, block, part, false);
+  if (const debug_entry* const type = allocated_by_library(functions)) {
+    const std::optional<layout> shared = shared_object_in(type);
+    if (!shared || !covers(shared->begin, size_of(shared->type), part)) return shown_in({type}, block, part, false);
+    return shown_in(shared->type, {part.offset - shared->begin, part.size});
+  }
   const std::optional<named_type> named = allocated_in(block.source);
   if (!named) return std::nullopt;
   for (const debug_entry* const f : functions) {
     const debug_entry& function = origin_of(*f);
     for (const debug_entry* const of : {&function, &info_.parent_of(function)}) {
       if (const debug_entry* const type = type_argument(*of, named->name))
-        return text_in({type}, block, part, named->may_have_count);
+        return shown_in({type}, block, part, named->may_have_count);
     }
   }
-  return text_in(types_named(named->name), block, part, named->may_have_count);
+  return shown_in(types_named(named->name), block, part, named->may_have_count);
 }
 
 }  // namespace runq::model::compiled

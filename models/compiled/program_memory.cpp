@@ -207,42 +207,42 @@ std::string program_memory::while_in_use() {
   return name;
 }
 
-std::string program_memory::name_of(const void* at, std::size_t size) {
+shown_part program_memory::shown_at(const void* at, std::size_t size) {
   if (named_variable v = code_.names().variable_at(at, size); !v.name.empty()) {
     constexpr std::string_view unnamed = "(anonymous namespace)::";
     for (std::size_t found = v.name.find(unnamed); found != std::string::npos; found = v.name.find(unnamed)) {
       v.name.erase(found, unnamed.size());
     }
-    return without_namespaces(std::move(v.name)) + v.part;
+    return {without_namespaces(std::move(v.name)) + v.part, v.is_signed};
   }
   const auto* const byte = static_cast<const std::byte*>(at);
-  if (heap_.owns(at)) return name_on_heap(byte, size);
-  if (const unsigned t = now_.thread_with_stack_at(at)) return name_of_local(byte, size, t);
-  if (const unsigned t = identities_.thread_with_variable_at(at)) return fmt::format("thread_local of T{}", t - 1);
+  if (heap_.owns(at)) return shown_on_heap(byte, size);
+  if (const unsigned t = now_.thread_with_stack_at(at)) return shown_on_stack(byte, size, t);
+  if (const unsigned t = identities_.thread_with_variable_at(at)) return {fmt::format("thread_local of T{}", t - 1)};
   return {};
 }
 
-std::string program_memory::name_on_heap(const std::byte* at, std::size_t size) {
+shown_part program_memory::shown_on_heap(const std::byte* at, std::size_t size) {
   const user_heap::block* const b = heap_.find(at);
-  if (b == nullptr) return "heap";
+  if (b == nullptr) return {"heap"};
   const auto offset = static_cast<std::size_t>(at - b->begin);
   const frame* const allocated = code_.frame_at(b->allocated.at);
   const site where = allocated == nullptr ? site{} : code_.own_line(allocated);
   const std::string name = where.line == 0 ? "heap" : fmt::format("new@{}", where.line);
-  if (offset == 0 && size == 0) return name;
+  if (offset == 0 && size == 0) return {name};
   if (allocated != nullptr) {
     source_index sources;
     const auto part =
         code_.names().part_of_block(allocated, sources.text_of(where), {b->begin, b->size}, {offset, size});
-    if (part) return name + *part;
+    if (part) return {name + part->name, part->is_signed};
   }
-  return offset == 0 ? name : fmt::format("{}+{}", name, offset);
+  return {offset == 0 ? name : fmt::format("{}+{}", name, offset)};
 }
 
 /// A call stores on the stack where it returns to: what is below that, down to where the next call does so, belongs to
 /// the function that was called.
-std::string program_memory::name_of_local(const std::byte* at, std::size_t size, unsigned thread) {
-  const std::string unknown = fmt::format("local of T{}", thread - 1);
+shown_part program_memory::shown_on_stack(const std::byte* at, std::size_t size, unsigned thread) {
+  const shown_part unknown{fmt::format("local of T{}", thread - 1)};
   if (!calls_store_return_address) return unknown;
   std::vector<const frame*> calls;
   for (const frame* f = now_.threads[thread].at; f != nullptr && f->code != nullptr; f = f->caller) calls.push_back(f);
@@ -262,7 +262,7 @@ std::string program_memory::name_of_local(const std::byte* at, std::size_t size,
   if (owner == nullptr) return unknown;
   const void* const code = callee != nullptr ? callee->code : code_within(owner, thread);
   if (code == nullptr) return unknown;
-  return code_.names().local_at(code, at - begin, size).value_or(unknown);
+  return code_.names().local_at(code, begin, at, size).value_or(unknown);
 }
 
 /// Where in the function that was called there the thread has done something; nullptr: it is not known.

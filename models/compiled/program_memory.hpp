@@ -86,7 +86,8 @@ class program_memory {
 
   // --- names --------------------------------------------------------------------------------------------------------
   /// Of what lies there; empty if that is unknown. No size: all that begins there is meant.
-  [[nodiscard]] std::string name_of(const void* at, std::size_t size);
+  [[nodiscard]] std::string name_of(const void* at, std::size_t size) { return shown_at(at, size).name; }
+  [[nodiscard]] shown_part shown_at(const void* at, std::size_t size);
   [[nodiscard]] std::string name_of_object(const object_kind& kind, const void* at);
   /// The call that initialises or destroys an object, while its access is compared with others.
   struct object_call {
@@ -162,8 +163,8 @@ class program_memory {
   }
   [[noreturn]] void report_race(const plain_access& old, const plain_access& a, const void* at, bool is_plain);
   [[nodiscard]] std::string while_in_use();
-  [[nodiscard]] std::string name_on_heap(const std::byte* at, std::size_t size);
-  [[nodiscard]] std::string name_of_local(const std::byte* at, std::size_t size, unsigned thread);
+  [[nodiscard]] shown_part shown_on_heap(const std::byte* at, std::size_t size);
+  [[nodiscard]] shown_part shown_on_stack(const std::byte* at, std::size_t size, unsigned thread);
   [[nodiscard]] const void* code_within(const frame* call, unsigned thread);
 
   execution& now_;

@@ -147,6 +147,9 @@ class session final : public exact::program {
   void show(search_result& r);
   void describe(event& e);
   [[nodiscard]] std::string name_of_memory(const void* at, std::size_t size);
+  void find_signed_numbers(search_result& r);
+  [[nodiscard]] std::uint8_t signed_bytes_of(unsigned index);
+  [[nodiscard]] const atomic_place* place_of(unsigned index);
   void show_accesses(search_result& r);
   [[nodiscard]] event step_of(const shown_access& shown, std::uint32_t location);
   void name_memory(search_result& r, const std::map<const void*, std::uint32_t>& numbers);

@@ -11,6 +11,7 @@ namespace runq::model::compiled {
 
 void session::show(search_result& r) {
   show_accesses(r);
+  find_signed_numbers(r);
   for (event& e : r.trace) describe(e);
   if (r.where.code != nullptr) r.where = code_.own_line(static_cast<const frame*>(r.where.code));
 }
@@ -35,15 +36,39 @@ void session::describe(event& e) {
 std::string session::name_of_variable(unsigned index) {
   const void* const at = atomics_.address_of(index);
   if (at == nullptr) return {};
-  const auto is_it = [=](const atomic_place& p) { return p.variable == index && !p.is_upper; };
-  const auto places = memory_.at(at).places();
-  const auto found = std::find_if(places.begin(), places.end(), is_it);
-  if (found == places.end()) return name_of_memory(at, 1);
+  const atomic_place* const found = place_of(index);
+  if (found == nullptr) return name_of_memory(at, 1);
   std::string name = name_of_memory(at, found->size);
   // A global variable that is larger than this.
   if (memory_.name_of(static_cast<const std::byte*>(at) + found->size, 1) == fmt::format("{}+{}", name, found->size))
     name += start_of_larger;
   return name;
+}
+
+/// Where an atomic variable lies now; nullptr: none does.
+const atomic_place* session::place_of(unsigned index) {
+  const auto is_it = [=](const atomic_place& p) { return p.variable == index && !p.is_upper; };
+  const auto places = memory_.at(atomics_.address_of(index)).places();
+  const auto found = std::find_if(places.begin(), places.end(), is_it);
+  return found == places.end() ? nullptr : &*found;
+}
+
+/// 0: its value is no number that may be negative, as far as the debug information tells, or it is the checker's own.
+std::uint8_t session::signed_bytes_of(unsigned index) {
+  const void* const at = atomics_.address_of(index);
+  if (at == nullptr || waits_.awaited_at(at) != nullptr || reuse_.block_of(at) != nullptr) return 0;
+  const atomic_place* const found = place_of(index);
+  if (found == nullptr || objects_.marked_at(at) != nullptr || !memory_.shown_at(at, found->size).is_signed) return 0;
+  return static_cast<std::uint8_t>(found->size);
+}
+
+void session::find_signed_numbers(search_result& r) {
+  std::map<std::uint32_t, std::uint8_t> bytes;
+  for (const auto& [location, index] : r.variable_indices) bytes[location] = signed_bytes_of(index);
+  for (event& e : r.trace) {
+    const auto found = bytes.find(e.location);
+    if (found != bytes.end() && e.accessed.is_whole() && words_of(e.kind).has_order) e.signed_bytes = found->second;
+  }
 }
 
 std::string session::name_of_memory(const void* at, std::size_t size) {

@@ -12,6 +12,8 @@
 #include <cxxabi.h>
 #include <link.h>
 
+#include "abi.hpp"
+
 namespace runq::model::compiled {
 
 namespace {
@@ -217,7 +219,8 @@ named_variable symbols::variable_at(const void* address, std::size_t size) {
   if (found.name.empty() || offset >= found.size) return {};
   if (offset == 0 && size == 0) return {found.name, {}};
   const member_names& all = members();
-  if (auto part = all.in_variable(found.begin - loaded_at_, {offset, size})) return {found.name, std::move(*part)};
+  if (auto part = all.in_variable(found.begin - loaded_at_, {offset, size}))
+    return {found.name, std::move(part->name), part->is_signed};
   return {found.name, offset == 0 ? std::string{} : "+" + std::to_string(offset)};
 }
 
@@ -232,8 +235,8 @@ const member_names& symbols::members() {
   return *members_;
 }
 
-std::optional<std::string> symbols::part_of_block(const frame* allocated, std::string source,
-                                                  std::span<const std::byte> block, part_of_object part) {
+std::optional<shown_part> symbols::part_of_block(const frame* allocated, std::string source,
+                                                 std::span<const std::byte> block, part_of_object part) {
   const member_names& all = members();
   allocation of{{}, std::move(source), block.size(), 0};
   // A return address may belong to the next line already.
@@ -244,9 +247,28 @@ std::optional<std::string> symbols::part_of_block(const frame* allocated, std::s
   return all.in_block(of, part);
 }
 
-std::optional<std::string> symbols::local_at(const void* code, std::ptrdiff_t from_caller, std::size_t size) {
+/// Where the function begins that has this code; nullptr: it is not known.
+const std::uint8_t* symbols::begin_of_function(const void* code) {
+  const std::uint8_t* found = nullptr;
+  const auto note = [](void* to, std::uintptr_t, const char* /*name*/, std::uintptr_t begin, std::uintptr_t /*bytes*/) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    *static_cast<const std::uint8_t**>(to) = reinterpret_cast<const std::uint8_t*>(begin);
+  };
+  const without_c_library while_reading;
+  backtrace_syminfo(state(), reinterpret_cast<std::uintptr_t>(code) - 1, +note, &ignore_error, &found);
+  return found;
+}
+
+std::optional<shown_part> symbols::local_at(const void* code, const std::byte* callers_stack, const std::byte* at,
+                                            std::size_t size) {
   const member_names& all = members();
-  return all.of_local(reinterpret_cast<std::uintptr_t>(code) - 1 - loaded_at_, from_caller, size);
+  const auto caller = reinterpret_cast<std::uintptr_t>(callers_stack);
+  std::optional<std::int64_t> stack_pointer;
+  if (const std::uint8_t* const begin = begin_of_function(code)) {
+    const std::optional<std::uintptr_t> aligned = aligning_beginning(begin, caller).stack_pointer();
+    if (aligned) stack_pointer = static_cast<std::int64_t>(*aligned - caller);
+  }
+  return all.of_local(reinterpret_cast<std::uintptr_t>(code) - 1 - loaded_at_, at - callers_stack, size, stack_pointer);
 }
 
 }  // namespace runq::model::compiled

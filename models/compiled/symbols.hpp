@@ -28,6 +28,7 @@ struct source_line {
 struct named_variable {
   std::string name;  ///< empty: there is none
   std::string part;
+  bool is_signed = false;  ///< that is a number that may be negative
 };
 
 /// Whose source a file is.
@@ -66,10 +67,12 @@ class symbols {
   [[nodiscard]] named_variable variable_at(const void* address, std::size_t size);
   /// What the program calls a part of a block of memory that was allocated there; nothing if it is not known what lies
   /// in the block.
-  [[nodiscard]] std::optional<std::string> part_of_block(const frame* allocated, std::string source,
-                                                         std::span<const std::byte> block, part_of_object part);
+  [[nodiscard]] std::optional<shown_part> part_of_block(const frame* allocated, std::string source,
+                                                        std::span<const std::byte> block, part_of_object part);
   /// The same of a local variable: see member_names.
-  [[nodiscard]] std::optional<std::string> local_at(const void* code, std::ptrdiff_t from_caller, std::size_t size);
+  /// `callers_stack`: where the caller's part of the stack begins.
+  [[nodiscard]] std::optional<shown_part> local_at(const void* code, const std::byte* callers_stack,
+                                                   const std::byte* at, std::size_t size);
   /// "push()": the innermost function that an instruction belongs to.
   [[nodiscard]] std::string function_at(const void* code);
 
@@ -79,6 +82,7 @@ class symbols {
   /// Whether `is_wanted` a call of the standard library's, of those within the program's innermost one.
   template <class Wanted>
   [[nodiscard]] bool is_within_library(const frame* at, Wanted&& is_wanted);
+  [[nodiscard]] const std::uint8_t* begin_of_function(const void* code);
   [[nodiscard]] backtrace_state* state();
   [[nodiscard]] const member_names& members();
 

@@ -50,8 +50,8 @@ constexpr std::string_view waiters_prefix = "waiters of ";
 [[nodiscard]] std::string what_happened(const event& e, const std::string& variable, bool knows_plain_values,
                                         unsigned digits) {
   const auto say = [&](std::string_view text) {
-    return fmt::format(fmt::runtime(text), variable + e.accessed.text(), render_value(e.value, digits),
-                       render_value(e.written, digits), e.value);
+    return fmt::format(fmt::runtime(text), variable + e.accessed.text(), render_value(e.value, digits, e.signed_bytes),
+                       render_value(e.written, digits, e.signed_bytes), e.value);
   };
   if (variable.starts_with(waiters_prefix)) {
     // Without the number that tells the checker's variables apart.
@@ -75,23 +75,12 @@ constexpr std::string_view waiters_prefix = "waiters of ";
   return std::max<std::size_t>(size.ws_col, least);
 }
 
-/// How many digits of the trace's addresses are shown, so that two that differ look different.
-[[nodiscard]] unsigned digits_of(const std::vector<event>& trace) {
-  std::set<std::uint64_t> values;
-  for (const event& e : trace) values.insert({e.value, e.written, e.newest});
-  for (unsigned digits = shown_digits; digits != all_digits; ++digits) {
-    std::set<std::string> texts;
-    for (const std::uint64_t value : values) texts.insert(plain_value(value, digits));
-    if (texts.size() == values.size()) return digits;
-  }
-  return all_digits;
-}
-
 /// What a reader must not miss about a step.
 [[nodiscard]] std::string remark(std::size_t index, const event& e, const explanation& because, unsigned digits) {
   std::string text;
   const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
-  if (e.stale && e.newest != e.value) add(fmt::format("STALE, newest is {}", render_value(e.newest, digits)));
+  if (e.stale && e.newest != e.value)
+    add(fmt::format("STALE, newest is {}", render_value(e.newest, digits, e.signed_bytes)));
   if (e.weakened) add("WEAKENED");
   if (index == because.unordered) add(fmt::format("UNORDERED with {}", because.failing + 1));
   return text;
@@ -231,11 +220,28 @@ struct shown_step {
 
 std::string thread_name(int thread) { return thread < 0 ? "main" : fmt::format("T{}", thread); }
 
-std::string render_value(std::uint64_t value, unsigned digits) {
+unsigned digits_of(const std::vector<event>& trace) {
+  const auto are_distinct = [&trace](unsigned digits) {
+    std::map<std::string, std::uint64_t> values;
+    for (const event& e : trace) {
+      for (const std::uint64_t value : {e.value, e.written, e.newest}) {
+        const std::uint64_t number = with_sign(value, e.signed_bytes);
+        const auto [same, is_new] = values.try_emplace(plain_value(value, digits, e.signed_bytes), number);
+        if (!is_new && same->second != number) return false;
+      }
+    }
+    return true;
+  };
+  unsigned digits = shown_digits;
+  while (digits != all_digits && !are_distinct(digits)) ++digits;
+  return digits;
+}
+
+std::string render_value(std::uint64_t value, unsigned digits, unsigned signed_bytes) {
   if (value > largest_small_value) {
     if (std::string name = value_name(value); !name.empty()) return name;
   }
-  return plain_value(value, digits);
+  return plain_value(value, digits, signed_bytes);
 }
 
 std::string render_site(site where, source_index& sources) {

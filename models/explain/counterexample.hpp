@@ -26,7 +26,10 @@ inline constexpr std::size_t max_counterexample_lines = 40;
 [[nodiscard]] std::string thread_name(int thread);
 
 /// A value as text: a task's name, a small number, or the last digits of an address.
-[[nodiscard]] std::string render_value(std::uint64_t value, unsigned digits = shown_digits);
+[[nodiscard]] std::string render_value(std::uint64_t value, unsigned digits = shown_digits, unsigned signed_bytes = 0);
+
+/// How many digits of the trace's addresses are shown, so that two that differ look different.
+[[nodiscard]] unsigned digits_of(const std::vector<event>& trace);
 
 /// "ring.hpp:142 [ring.push.publish]"
 [[nodiscard]] std::string render_site(site where, source_index& sources);

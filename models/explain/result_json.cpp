@@ -13,15 +13,15 @@ using nlohmann::json;
 
 namespace {
 
-[[nodiscard]] json step_json(const event& e, source_index& sources) {
+[[nodiscard]] json step_json(const event& e, unsigned digits, source_index& sources) {
   json j = {{"kind", e.kind},     {"thread", e.thread},     {"file", e.where.file}, {"line", e.where.line},
             {"order", e.order},   {"location", e.location}, {"value", e.value},     {"written", e.written},
             {"newest", e.newest}, {"stale", e.stale}};
   j["site"] = render_site(e.where, sources);
   j["text"] = sources.text_of(e.where);
-  j["value_text"] = render_value(e.value);
-  j["written_text"] = render_value(e.written);
-  j["newest_text"] = render_value(e.newest);
+  j["value_text"] = render_value(e.value, digits, e.signed_bytes);
+  j["written_text"] = render_value(e.written, digits, e.signed_bytes);
+  j["newest_text"] = render_value(e.newest, digits, e.signed_bytes);
   j["position"] = e.position;
   if (e.weakened) j["weakened"] = true;
   if (e.spurious) j["spurious"] = true;
@@ -88,8 +88,9 @@ json result_json(const search_result& r, source_index& sources) {
     j["counterexample"] = render_counterexample(r, sources);
     json trace = json::array();
     const std::map<std::uint32_t, std::string> names = variable_names(r, sources);
+    const unsigned digits = digits_of(r.trace);
     for (const event& e : r.trace) {
-      trace.push_back(step_json(e, sources));
+      trace.push_back(step_json(e, digits, sources));
       // Of a compiled program, whose variables have names, only the addresses of plain accesses are known.
       if (words_of(e.kind).is_plain && !r.variables.empty()) trace.back()["value_text"] = "?";
       if (const auto name = names.find(e.location); name != names.end())

@@ -310,7 +310,7 @@ class reason {
                  what_others_do("no thread is left to do so") + last_wake_ups() + what_was_not_seen());
     }
     say(fmt::format("{} waits at {} until {} is another value than {}", who, step(*last), variable(e),
-                    render_value(e.value)) +
+                    shown(e, e.value)) +
         what_others_do("no thread is left to write one") + what_was_overwritten(e) + last_wake_ups() +
         what_was_not_seen());
   }
@@ -379,6 +379,11 @@ class reason {
     return what_was_not_seen(waits) + what_was_not_seen([&](int thread) { return !waits(thread); });
   }
 
+  /// A value of the step's variable.
+  [[nodiscard]] std::string shown(const event& e, std::uint64_t value) const {
+    return render_value(value, digits_of(trace_), e.signed_bytes);
+  }
+
   /// Which value of another thread the one that is read has replaced.
   [[nodiscard]] std::string what_was_overwritten(const event& read) {
     if (read.reads_from == no_event) return {};
@@ -388,7 +393,7 @@ class reason {
     });
     if (!before || trace_[*before].thread == last.thread || value_written(trace_[*before]) == read.value) return {};
     return fmt::format("; {} writes that over {}, which {} has written", step(read.reads_from),
-                       render_value(value_written(trace_[*before])), step(*before));
+                       shown(trace_[*before], value_written(trace_[*before])), step(*before));
   }
 
   [[nodiscard]] std::string has_stopped(int number) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 namespace runq::model::compiled {
 
@@ -34,6 +35,13 @@ inline void begin_argument_list(va_list& list, argument_registers& registers, un
   static_assert(sizeof fields == sizeof(va_list));
   std::memcpy(&list, &fields, sizeof fields);
 }
+
+/// A function's first instructions: how these align the stack is not looked for here.
+class aligning_beginning {
+ public:
+  aligning_beginning(const std::uint8_t* /*code*/, std::uintptr_t /*callers_stack*/) noexcept {}
+  [[nodiscard]] static std::optional<std::uintptr_t> stack_pointer() noexcept { return std::nullopt; }
+};
 
 /// Whether a call stores on the stack where it returns to, right below the caller's part of it.
 inline constexpr bool calls_store_return_address = false;

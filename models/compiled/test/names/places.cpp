@@ -83,6 +83,9 @@ struct flags {
 typedef struct {
   int left, right;
 } plain_pair;
+struct alignas(64) line_of_cache {
+  int front, back;
+};
 struct open_end {
   long count;
   int data[];
@@ -157,7 +160,14 @@ using renamed = node;
 renamed* by_other_name;
 ring<int, 4>* by_argument;
 
-void touch(slot& local, int (&locals)[3], bool is_other) {
+/// Local variables that need more alignment than a call gives the stack.
+struct aligned_locals {
+  line_of_cache& one;
+  line_of_cache (&many)[80];
+  line_of_cache& beside_alloca;
+};
+
+void touch(slot& local, int (&locals)[3], aligned_locals aligned, bool is_other) {
   switch (chosen) {
     case 0: (&counter)[0] = 1; break;                                          // counter
     case 1: (&queue.slots_[2].turn)[0] = 1; break;                             // queue.slots_[2].turn
@@ -202,14 +212,37 @@ void touch(slot& local, int (&locals)[3], bool is_other) {
     case 40: (&by_other_name->keys[0])[0] = 1; break;                          // new@RENAMED.keys[0]
     case 41: (&by_argument->slots_[3].turn)[0] = 1; break;                     // new@T.slots_[3].turn
     case 42: (&local.turn)[0] = 1; break;                                      // local.turn
-    case 43: (&locals[1])[0] = 1; break;                                       // locals[1]
-    case 44: (&shared->keys[1])[0] = 1; break;                                 // new@SHARED+
+    case 43: (&locals[1])[0] = 2; break;                                       // locals[1]
+    case 44: (&shared->keys[1])[0] = 1; break;                                 // new@SHARED.keys[1]
     case 45: reinterpret_cast<char*>(&label.number)[0] = 1; break;             // label.number
     case 46: (&twin->right)[0] = 1; break;                                     // new@TWIN+4
     case 47: is_other ? delete doomed : void((&doomed->right)[0] = 1); break;  // new@DOOMED.right
     case 48: is_other ? void((&wide)[0] = {}) : void((&wide.right)[0] = 1); break;  // wide.right
+    case 49: (&aligned.one.back)[0] = 2; break;                                     // in one step: aligned.back
+    case 50: (&aligned.many[70].back)[0] = 2; break;                                // in one step: many[70].back
+    case 51: (&aligned.beside_alloca.back)[0] = 2; break;                           // local of T0
     default: break;
   }
+}
+
+/// Its frame is more than a page.
+void run(slot& local, int (&locals)[3], line_of_cache& beside_alloca) {
+  line_of_cache aligned{};
+  line_of_cache many[80] = {};
+  const aligned_locals all{aligned, many, beside_alloca};
+  std::thread first_one([&] { touch(local, locals, all, false); });
+  std::thread second([&] { touch(local, locals, all, true); });
+  first_one.join();
+  second.join();
+}
+
+/// How far its variables lie from where its stack begins is in a register.
+void run_beside_alloca(slot& local, int (&locals)[3], unsigned size) {
+  line_of_cache beside_alloca{};
+  char* const more = static_cast<char*>(__builtin_alloca(size));
+  more[0] = 1;
+  run(local, locals, beside_alloca);
+  local.sequence += more[0];
 }
 
 int main() {
@@ -232,10 +265,7 @@ int main() {
   by_argument = made_by_argument<ring<int, 4>>();
   twin = new one::twin{unlike.up, 0};  // line: TWIN
   doomed = new plain_pair();           // line: DOOMED
-  std::thread first_one([&] { touch(local, locals, false); });
-  std::thread second([&] { touch(local, locals, true); });
-  first_one.join();
-  second.join();
+  run_beside_alloca(local, locals, chosen < 0 ? 8 : 80);
   delete first;
   delete[] several;
   delete[] counted;
