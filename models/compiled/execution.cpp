@@ -55,6 +55,16 @@ bool execution::has_told(unsigned thread, unsigned first, unsigned end) const {
   return false;
 }
 
+bool execution::may_have_told_before(const step& s, unsigned thread, unsigned events) const {
+  if (s.thread == thread) return s.position < events;
+  const unsigned end = comes_after()[s.thread];
+  for (unsigned i = s.position; i < end; ++i) {
+    const node& n = search->current_graph().at(s.thread, i);
+    if (!exact::only_reads(n)) return n.porf[thread] < events;
+  }
+  return false;
+}
+
 unsigned execution::thread_with_stack_at(const void* at) const noexcept {
   for (unsigned t = 1; t <= max_threads; ++t) {
     const std::byte* const stack = search->stack_of(t).lowest();

@@ -253,7 +253,7 @@ struct execution {
     return false;
   }
   /// Late: see reads_in_waits. To free memory is to write there. `allocated`: where, if that is a block of the heap;
-  /// before that no loop can have read it. The function is called for the line of code.
+  /// no loop can have read it before somebody was told of it. The function is called for the line of code.
   template <class Function>
   void note_late_access(const void* at, std::size_t size, reads_in_waits::manner how, const step* allocated,
                         Function&& line) {
@@ -261,8 +261,7 @@ struct execution {
     const exact::clock before = comes_after();
     for (std::uint64_t left = self.late_after; left != 0; left &= left - 1) {
       const reads_in_waits::place p = place_of(left, at, size, how);
-      const exact::clock& told = search->current_graph().at(p.thread, before[p.thread] - 1U).porf;
-      if (allocated != nullptr && !allocated->before(told)) continue;
+      if (allocated != nullptr && !may_have_told_before(*allocated, p.thread, before[p.thread])) continue;
       waits.note_late(p, line);
       last_late[slot_of(p)] = p;
     }
@@ -291,6 +290,9 @@ struct execution {
   [[nodiscard]] bool has_told(unsigned thread, unsigned first, unsigned end) const;
   /// What comes before the running thread's next event in (po ∪ rf)+.
   [[nodiscard]] exact::clock comes_after() const;
+  /// Whether the thread of `s` may have told `thread` something after that step, which does not come after the
+  /// `events`-th event of `thread` in (po ∪ rf)+. All that counts is in the past of the running thread.
+  [[nodiscard]] bool may_have_told_before(const step& s, unsigned thread, unsigned events) const;
 };
 
 }  // namespace runq::model::compiled
