@@ -65,7 +65,7 @@ def stems(folder):
 
 def write_headers(folder):
     os.makedirs(folder, exist_ok=True)
-    names = [m.name for m in tables.mutants_of(CASES) if not m.apart]
+    names = [m.name for m in stems("scheduler") if not m.apart]
     subprocess.run([sys.executable, "-B", os.path.join(root, "models", "verify", "mutant_variants.py"), folder, ":".join(HEADERS),
                     CASES, *names], check=True)
 
@@ -173,7 +173,7 @@ class Sweep:
         for at in range(0, len(data), ENTRY):
             number, count = (int.from_bytes(data[at + k:at + k + 8], sys.byteorder) for k in (0, 8))
             if number:
-                calls[number] = count
+                calls[str(number)] = count  # as in the results that are read
         self.results.add({"program": program, "test": test, "passes": status == 0, "seconds": round(seconds, 2), "calls": calls})
 
     def look_at_all(self):
