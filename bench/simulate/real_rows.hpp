@@ -226,8 +226,16 @@ class real_row {
       return nullptr;
     }
     if (!was_forked) return parent;
-    if (s_.parking.take_newest(m.held->own_forks, static_cast<task*>(parent))) return parent;
+    if (takes_newest(s_, m, *parent)) return parent;
     return parent->join.arrive() ? parent : nullptr;
+  }
+
+  // Whether the newest fork of the machine's deque is `wanted`, which leaves the deque then: as at the end of a fork.
+  static bool takes_newest(scheduler& s, machine& m, task& wanted) {
+    task* const newest = m.held->own_forks.pop_or_null();
+    if (newest == &wanted) return true;
+    if (newest != nullptr) s.parking.put_back(m.held->own_forks, newest);
+    return false;
   }
 
   // -- one task forks all others before one join --
@@ -247,7 +255,7 @@ class real_row {
       s.parking.submitted();
       row.shared_->done.fetch_add(1);
       // The frame of a child stays until the join if its parent was stolen.
-      if (!s.parking.take_newest(m.held->own_forks, static_cast<task*>(&main))) {
+      if (!takes_newest(s, m, main)) {
         if (main.join.arrive()) world::here().stop();
         return;
       }

@@ -11,7 +11,8 @@ constinit thread_local processor_front* held_here = nullptr;
 [[gnu::noinline]] processor_front* this_front_by_call() noexcept { return held_here; }
 
 // In the next two functions the processor is asked for again after a call, because a value that is kept during the call
-// costs every fork some instructions.
+// costs every fork some instructions. What is rare at the end of a fork is called last, so that the end needs no frame
+// on the stack.
 
 namespace {
 
@@ -39,24 +40,22 @@ std::coroutine_handle<> start_fork(processor_front& front, frame& child) {
 
 namespace {
 
-// The end of a child that its fork ran at once. The parent goes on here, unless another thread runs it or it waits for
-// another child.
-RUNQ_ON_EVERY_CALL inline std::coroutine_handle<> end_fork(processor& on, frame& child) noexcept {
-  frame& parent = *child.parent;
-  child.finished.set();
-  // Most often the parent is the newest in the deque, where this child's fork put it. If it is, the count of detached
-  // children stays the same, no matter for which child it was put there: one child that had been detached has ended,
-  // and one that was not detached is so from now on.
-  if (!on.home.parking.take_newest(on.own_forks, &parent)) return end_fork_apart(*this_processor(), parent);
-  if (parent.newest_below == &child) {
-    parent.pop_below();
-    // by chance: the child has moved to the processor where its parent then forked another one, waited there longer
-    // than all other tasks, and so comes before the newest fork.
-    if (child.owned_by_handle) {
-      child.listed = false;
-    } else {
-      child.self().destroy();
-    }
+// The end of a child whose parent runs elsewhere, or waits for another child. `newest` was popped instead of the
+// parent, or is null.
+[[gnu::noinline]] std::coroutine_handle<> end_fork_elsewhere(processor& on, frame& parent, frame* newest) noexcept {
+  if (newest != nullptr) on.home.parking.put_back(on.own_forks, newest);
+  return end_fork_apart(*this_processor(), parent);
+}
+
+// The end of a child that is the first in its parent's list of those below.
+RUNQ_ON_EVERY_CALL inline std::coroutine_handle<> end_listed_fork(frame& parent, frame& child) noexcept {
+  child.leave_parent();
+  // by chance: the child has moved to the processor where its parent then forked another one, waited there longer than
+  // all other tasks, and so comes before the newest fork.
+  if (child.owned_by_handle) {
+    child.listed = false;
+  } else {
+    child.self().destroy();
   }
   return transfer(*this_processor(), parent.self());
 }
@@ -79,9 +78,20 @@ RUNQ_ON_EVERY_CALL inline std::coroutine_handle<> end_fork(processor& on, frame&
 
 }  // namespace
 
+// Most often it is the end of a child that its fork ran at once. The parent goes on here, unless another thread runs it
+// or it waits for another child.
 std::coroutine_handle<> end_frame(processor_front& front, frame& ended) noexcept {
   processor& p = static_cast<processor&>(front);
-  return ended.how == role::forked_inline && !ended.owes_join ? end_fork(p, ended) : end_other(p, ended);
+  if (ended.how != role::forked_inline || ended.owes_join) return end_other(p, ended);
+  frame& parent = *ended.parent;
+  ended.finished.set();
+  // Most often the parent is the newest in the deque, where this child's fork put it. If it is, the count of detached
+  // children stays the same, no matter for which child it was put there: one child that had been detached has ended,
+  // and one that was not detached is so from now on.
+  frame* const newest = p.own_forks.pop_or_null();
+  if (newest != &parent) return end_fork_elsewhere(p, parent, newest);
+  if (parent.newest_below == &ended) return end_listed_fork(parent, ended);
+  return transfer(p, parent.self());
 }
 
 }  // namespace runq::detail

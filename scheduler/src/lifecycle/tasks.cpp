@@ -75,7 +75,7 @@ void preempt(processor_front& front, std::coroutine_handle<> self) {
   let_all_run(p, s);
 }
 
-std::coroutine_handle<> transfer_by_loop(processor_front& p, std::coroutine_handle<> h) {
+std::coroutine_handle<> transfer_by_loop(processor_front& p, std::coroutine_handle<> h) noexcept {
   if (!preempt_if_slice_is_over(p, h)) static_cast<processor&>(p).next = h;
   return std::noop_coroutine();
 }

@@ -154,7 +154,7 @@ void preempt(processor_front& p, std::coroutine_handle<> self);
 
 /// The part of transfer() that does not go on directly: `h` goes on from the machine's loop, or, if the task has run
 /// for too long, from the end of the global queue.
-[[nodiscard]] std::coroutine_handle<> transfer_by_loop(processor_front& p, std::coroutine_handle<> h);
+[[nodiscard]] std::coroutine_handle<> transfer_by_loop(processor_front& p, std::coroutine_handle<> h) noexcept;
 
 /// A coroutine that ends or waits returns it from await_suspend() to go on with `h`. Symmetric transfer is a tail call
 /// only in optimised builds. So now and then `h` goes on from the machine's loop instead, which bounds the stack in the

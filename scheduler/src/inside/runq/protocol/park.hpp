@@ -343,15 +343,12 @@ class park_protocol {
     return overflowed;
   }
 
-  /// Pops the newest task of the deque that `owner` owns, and returns whether it is the `wanted` one. Any other task
-  /// goes back. It was in no queue meanwhile, so a machine is woken for it if one is needed. Called by the deque's
-  /// owner.
+  /// Puts a task back that was popped from the deque that `owner` owns, because its owner wanted another one. It was in
+  /// no queue meanwhile, so a machine is woken for it if one is needed. Called by the deque's owner.
   template <class Owner, class Task>
-  RUNQ_ON_EVERY_CALL bool take_newest(Owner& owner, Task wanted) {
-    const Task newest = owner.pop_or_null();
-    if (newest == nullptr) return false;
-    if (newest == wanted) return true;
-    return put_back(owner, newest);
+  RUNQ_RARELY_CALLED void put_back(Owner& owner, Task task) {
+    (void)owner.push(task);  // there is room: this task was in the deque before
+    submitted();
   }
 
   /// Whether machine `m` may look for work elsewhere. At most half as many machines as are busy may do so, because more
@@ -657,14 +654,6 @@ class park_protocol {
   }
 
  private:
-  // The rare part of take_newest(), which returns what this returns: so its caller needs no frame on the stack.
-  template <class Owner, class Task>
-  RUNQ_RARELY_CALLED bool put_back(Owner& owner, Task task) {
-    (void)owner.push(task);  // there is room: this task was in the deque before
-    submitted();
-    return false;
-  }
-
   // The machines that the caller wakes after it has released the lock: a system call under it would make all others
   // wait.
   struct to_wake {
