@@ -146,10 +146,8 @@ void line_channel::write(const std::string& line) const {
 
 /// Only when nothing else is left to do do the others have to know.
 std::string part_source::new_waits() {
-  const reads_in_waits& all = session_.read_while_waiting();
-  if (all == told_) return {};
-  told_ = all;
-  return to_text(all);
+  reads_in_waits& all = session_.read_while_waiting();
+  return all.take_news() ? to_text(all) : std::string();
 }
 
 instruction part_source::ask(report::kind what) {
@@ -169,10 +167,7 @@ instruction part_source::ask(report::kind what) {
   instruction o = to_instruction(line);
   stopped_ = stopped_ || o.what == instruction::kind::stop;
   without_ = o.without;
-  if (without_ != exact::technique::none) {
-    shown_at_ = std::move(o.path);
-    told_ = {};
-  }
+  if (without_ != exact::technique::none) shown_at_ = std::move(o.path);
   return o;
 }
 

@@ -106,7 +106,6 @@ class part_source final : public exact::work_source {
   line_channel& others_;
   session& session_;
   std::vector<exact::way> given_;
-  reads_in_waits told_;  ///< that the others know
   bool stopped_ = false;
   exact::technique misled_{};
   exact::way shown_at_;  ///< what has misled this search, or another one

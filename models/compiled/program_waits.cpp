@@ -129,7 +129,7 @@ void program_waits::look_for_undone_round(const visit& now) {
     const std::optional<std::uint64_t> state = with_writes(now.state, kept.writes);
     if (!is_here_again && !(state && now_.search->is_reached_without(v->position, end, *state))) continue;
     atomics_.undone().leave_out(round);
-    leave_out_round(v->position, now.code);
+    leave_out_round(v->position, true, now.code);
   }
 }
 
@@ -237,32 +237,37 @@ void program_waits::look_for_shortcut(const visit& now) {
     const bool may_read_newer = old.kind == exact::node_kind::read && newer.kind == old.kind &&
                                 old.variable == newer.variable && old.source != newer.source;
     if (!may_read_newer || !may_be_left_out(begin, now.position - kept)) continue;
-    if (!reads_again(*first, *at(now.position - kept))) continue;
-    if (now_.search->is_reached_without(begin, now.position - kept, now.state)) {
-      leave_out_round(begin, now.code);
-    }
+    const std::optional<accesses> once = accessed_once(*first, *at(now.position - kept));
+    if (!once || (!once->empty() && now_.search->keeps_rounds())) continue;
+    if (!now_.search->is_reached_without(begin, now.position - kept, now.state)) continue;
+    for (const reads_in_waits::place& p : *once) now_.waits.note(p);
+    leave_out_round(begin, once->empty(), now.code);
   }
 }
 
-/// The round of a loop that has begun there.
-void program_waits::leave_out_round(unsigned begin, const void* code) {
-  now_.search->leave_out_round(begin, code_.here(code));
+/// The round of a loop that has begun there. `no_race_is_lost`: see exact::search.
+void program_waits::leave_out_round(unsigned begin, bool no_race_is_lost, const void* code) {
+  now_.search->leave_out_round(begin, no_race_is_lost, code_.here(code));
 }
 
-/// Whether all that the running thread has read plainly from `begin` to `end` it has read again since then: who races
-/// with the first of two such reads races with the second one, or has been executed already.
-bool program_waits::reads_again(const visit& begin, const visit& end) const {
+/// What the running thread has accessed between these visits, and not again since then. Who races with the first of two
+/// such accesses races with the second one, or has been executed already. Nothing: that is not known.
+std::optional<program_waits::accesses> program_waits::accessed_once(const visit& begin, const visit& end) const {
   const thread_state& t = now_.threads[now_.self.number];
-  if (t.shared_read_count == t.shared_reads.size()) return false;
+  if (t.shared_read_count == t.shared_reads.size()) return {};
   const shared_read* const first = t.shared_reads.data() + begin.shared_reads;
   const shared_read* const again = t.shared_reads.data() + end.shared_reads;
   const shared_read* const last = t.shared_reads.data() + t.shared_read_count;
-  return std::all_of(first, again, [=](const shared_read& r) { return std::find(again, last, r) != last; });
+  accesses found;
+  for (const shared_read* r = first; r != again; ++r) {
+    if (std::find(again, last, *r) == last) found.push_back(place_of(*r));
+  }
+  add_accessed_once_on_heap(begin.position, end.position, found);
+  return found;
 }
 
-/// Whether nobody notices if the running thread's events from `begin` to `end` are not there. Memory of the heap may be
-/// freed beside a read: then it is freed beside the thread's later read, too.
-bool program_waits::may_be_left_out(unsigned begin, unsigned end) const {
+/// The same of atomic variables on the heap: they may be freed beside a read.
+void program_waits::add_accessed_once_on_heap(unsigned begin, unsigned end, accesses& found) const {
   const exact::graph& graph = now_.search->current_graph();
   const unsigned self = now_.search->running();
   const auto is_read_later = [&](event_id variable) {
@@ -272,10 +277,38 @@ bool program_waits::may_be_left_out(unsigned begin, unsigned end) const {
     return false;
   };
   for (unsigned i = begin; i != end; ++i) {
-    const exact::node& n = graph.at(self, i);
-    if (!exact::only_reads(n)) return false;
-    if (n.kind == exact::node_kind::fence || !memory_.heap().owns(atomics_.address_of(n.variable.index))) continue;
-    if (!is_read_later(n.variable)) return false;
+    const event_id variable = graph.at(self, i).variable;
+    if (variable == exact::nobody || !memory_.heap().owns(atomics_.address_of(variable.index))) continue;
+    if (!is_read_later(variable)) add_variable(graph.at(self, i), found);
+  }
+}
+
+/// A plain access. A thread that waits writes plainly to nothing but its own stack.
+reads_in_waits::place program_waits::place_of(const shared_read& r) const {
+  const std::uintptr_t granule = reinterpret_cast<std::uintptr_t>(r.at) - offset_in_granule(r.at);
+  return {now_.search->running(),
+          granule + static_cast<unsigned>(std::countr_zero(r.bytes)),
+          granule + static_cast<unsigned>(std::bit_width(r.bytes)),
+          {false, now_.on_own_stack(r.at)}};
+}
+
+/// What the running thread's event accesses, if that is a variable.
+void program_waits::add_variable(const exact::node& n, accesses& to) const {
+  if (n.variable == exact::nobody) return;
+  const void* const at = atomics_.address_of(n.variable.index);
+  for (const atomic_place& p : memory_.at(at).places()) {
+    if (p.variable != n.variable.index || p.is_upper) continue;
+    const auto begin = reinterpret_cast<std::uintptr_t>(at);
+    to.push_back({now_.search->running(), begin, begin + p.size, {true, n.changes_memory()}});
+  }
+}
+
+/// Whether the running thread's events from `begin` to `end` could as well not have been there.
+bool program_waits::may_be_left_out(unsigned begin, unsigned end) const {
+  const exact::graph& graph = now_.search->current_graph();
+  const unsigned self = now_.search->running();
+  for (unsigned i = begin; i != end; ++i) {
+    if (!exact::only_reads(graph.at(self, i))) return false;
   }
   return true;
 }
@@ -338,27 +371,17 @@ void program_waits::note_reads_since(unsigned position, std::size_t reads) {
   const thread_state& t = now_.running();
   if (t.last_lost > reads) now_.waits.note({self, 0, ~std::uintptr_t{0}, {false, true}});
   for (const thread_state::last_read& r : t.last_reads) {
-    if (r.number <= reads) continue;
-    now_.waits.note({self,
-                     r.granule + static_cast<unsigned>(std::countr_zero(r.bytes)),
-                     r.granule + static_cast<unsigned>(std::bit_width(r.bytes)),
-                     {false, now_.on_own_stack(reinterpret_cast<const void*>(r.granule))}});
+    if (r.number > reads) now_.waits.note(place_of({reinterpret_cast<const void*>(r.granule), r.bytes}));
   }
   if (self != main_thread) {
     const auto stack = reinterpret_cast<std::uintptr_t>(now_.self.stack);
     now_.waits.note({self, stack, stack + exact::fiber_stack_bytes, {false, true}});
   }
-  const exact::graph& graph = now_.search->current_graph();
+  accesses variables;
   for (unsigned i = position; i != now_.search->position(); ++i) {
-    const exact::node& n = graph.at(self, i);
-    if (n.variable == exact::nobody) continue;
-    const void* const at = atomics_.address_of(n.variable.index);
-    for (const atomic_place& p : memory_.at(at).places()) {
-      if (p.variable != n.variable.index || p.is_upper) continue;
-      const auto begin = reinterpret_cast<std::uintptr_t>(at);
-      now_.waits.note({self, begin, begin + p.size, {true, n.changes_memory()}});
-    }
+    add_variable(now_.search->current_graph().at(self, i), variables);
   }
+  for (const reads_in_waits::place& p : variables) now_.waits.note(p);
 }
 
 /// The one read of the round was taken back, and is not counted. Nothing else was noted: what leaves no event in the

@@ -167,10 +167,14 @@ class program_waits final : public end_observer {
   void look_for_undone_round(const visit& now);
   [[nodiscard]] bool reads_heap_again(unsigned begin, unsigned end) const;
   [[nodiscard]] std::optional<std::uint64_t> with_writes(std::uint64_t state, std::size_t since) const;
-  void leave_out_round(unsigned begin, const void* code);
+  void leave_out_round(unsigned begin, bool no_race_is_lost, const void* code);
   void tell_state(std::uint64_t state);
   [[nodiscard]] bool may_be_left_out(unsigned begin, unsigned end) const;
-  [[nodiscard]] bool reads_again(const visit& begin, const visit& end) const;
+  using accesses = std::vector<reads_in_waits::place>;
+  [[nodiscard]] std::optional<accesses> accessed_once(const visit& begin, const visit& end) const;
+  void add_accessed_once_on_heap(unsigned begin, unsigned end, accesses& found) const;
+  [[nodiscard]] reads_in_waits::place place_of(const shared_read& r) const;
+  void add_variable(const exact::node& n, accesses& to) const;
   void note_reads_since(unsigned position, std::size_t reads);
   void begin_round_again(unsigned position);
   [[nodiscard]] bool takes_locks_since(unsigned position) const;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What threads have accessed in rounds of loops that wait, and which accesses may race with that although no execution
-// of the search shows it.
+// What threads have accessed in rounds in vain, in which they wait or fail, and which accesses may race with that
+// although no execution of the search shows it.
 //
-// A thread that waits is left in the round in which it has read nothing new; where it goes on, it has made no such
+// A thread is left in the round in which it has read nothing new, or has failed; where it goes on, it has made no such
 // round. An access of another thread that does not come after the end of the loop in (po ∪ rf)+ is in an execution,
-// too, in which the thread still waits: if it races with one of the round, that execution fails. What comes after the
-// end and happens-after it races with nothing in the loop. There remain the accesses that come after the end, because
-// relaxed operations have told of it, and do not happen-after it: *late* ones. If there may be such a race, the search
-// begins again with exact_options::keeps_rounds, which shows it.
+// too, in which the thread is still there: if it races with one of the round, that execution fails. What comes after
+// the end and happens-after it races with nothing in the loop. There remain the accesses that come after the end,
+// because relaxed operations have told of it, and do not happen-after it: *late* ones. If there may be such a race, the
+// search begins again with exact_options::keeps_rounds, which shows it.
 #pragma once
 
 #include <compare>
@@ -16,6 +16,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace runq::model::compiled {
@@ -46,14 +47,11 @@ class reads_in_waits {
     }
   };
 
-  void forget() noexcept {
-    in_rounds_.clear();
-    late_.clear();
-    has_more_ = false;
-  }
-  /// The thread of `in_round` has accessed that in a round in which it waits.
+  void forget() noexcept { *this = {}; }
+  /// The thread of `in_round` has accessed that in a round in vain.
   void note(const place& in_round) {
     if (in_rounds_.contains(in_round)) return;
+    has_news_ = true;
     if (in_rounds_.size() == most) {
       has_more_ = true;
     } else {
@@ -64,6 +62,7 @@ class reads_in_waits {
   template <class Function>
   void note_late(const place& late, Function&& line) {
     if (late_.contains(late)) return;
+    has_news_ = true;
     if (late_.size() == most) {
       has_more_ = true;
     } else {
@@ -84,12 +83,14 @@ class reads_in_waits {
   [[nodiscard]] const std::map<place, std::string>& late() const noexcept { return late_; }
   [[nodiscard]] bool has_more() const noexcept { return has_more_; }
   void note_more() noexcept { has_more_ = true; }
-  friend bool operator==(const reads_in_waits&, const reads_in_waits&) = default;
+  /// Whether anything was noted since that was asked, or since all was forgotten.
+  [[nodiscard]] bool take_news() noexcept { return std::exchange(has_news_, false); }
 
  private:
   std::set<place> in_rounds_;
   std::map<place, std::string> late_;
   bool has_more_ = false;
+  bool has_news_ = false;
 };
 
 }  // namespace runq::model::compiled

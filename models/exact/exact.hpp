@@ -35,7 +35,8 @@ struct exact_options {
   /// there was one. A search that meets a thread which might begins again without this. One process only.
   bool skips_undone_rounds = false;
   /// A program in which loops wait: a thread may make one such round in vain before it waits, so that others may race
-  /// with what it has accessed there. Without this, a search that may miss such a race only says so to the program.
+  /// with what it has accessed there. A failed round is explored if it accesses what the next one does not. Without
+  /// this, a search that may miss such a race only says so to the program.
   bool keeps_rounds = false;
   /// Begins again with keeps_rounds if the program says that a race may be missed (program::may_miss_race()). Not with
   /// load_buffering or a bound.

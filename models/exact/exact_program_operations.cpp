@@ -153,10 +153,10 @@ void program_operations::give_up(std::string message) {
   run_.abandon();
 }
 
-void program_operations::leave_out_round(unsigned since, site where) {
+void program_operations::leave_out_round(unsigned since, bool no_race_is_lost, site where) {
   run_.has_left_out_round = true;
   if (run_.is_used_beside_rounds) require_no_round_left_out();
-  if (permanent_in(*run_.g).covers(run_.g->last_of(run_.current))) leave_out();
+  if (no_race_is_lost && permanent_in(*run_.g).covers(run_.g->last_of(run_.current))) leave_out();
   wait_unjudged(since, where);
 }
 

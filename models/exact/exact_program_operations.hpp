@@ -150,9 +150,10 @@ class program_operations : public scenario_operations {
   /// The search begins again, and knows those that it has found.
   [[noreturn]] void begin_again_with_differences();
   /// The running thread's last round, from its event `since` on, is left out: the thread waits as after
-  /// wait_unjudged(), and if no graph that follows is without the round, the execution ends. The search begins again if
-  /// what has been left out may be missed.
-  [[noreturn]] void leave_out_round(unsigned since, site where);
+  /// wait_unjudged(), and if no graph that follows is without the round, the execution ends. Otherwise the others go
+  /// on: `no_race_is_lost`: so they need not for the sake of races with the round. The search begins again if what has
+  /// been left out may be missed.
+  [[noreturn]] void leave_out_round(unsigned since, bool no_race_is_lost, site where);
   /// The running thread does what may go wrong beside a round that is left out in this search.
   void require_no_round_left_out();
 };

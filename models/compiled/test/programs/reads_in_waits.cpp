@@ -5,6 +5,7 @@
 // check: FAIL data race
 // check --keep-rounds on: FAIL data race
 // check --all-failures 2: FAIL 1 different failure
+// check -DFAILS_ALREADY --all-failures 2: FAIL 1 different failure
 // check --keep-rounds off: bounded; that only relaxed operations order after it (at reads_in_waits.cpp:
 // check --load-buffering: bounded; that only relaxed operations order after it (at reads_in_waits.cpp:
 // check --load-buffering --keep-rounds on: bounded; that only relaxed operations order after it (at
@@ -16,38 +17,38 @@
 // check -DBEFORE: FAIL data race
 // check -DANOTHER: exhaustive, 1 execution
 // check -DATOMICALLY: FAIL data race
-// check -DATOMICALLY --keep-rounds off: bounded; between what a loop accesses while it waits and
+// check -DATOMICALLY --keep-rounds off: bounded; between what a loop accesses in vain and
 // check -DATOMICALLY -DIN_CONDITION: FAIL data race
 // check -DON_STACK: FAIL data race
 // check -DFREED: FAIL use after free
-// check -DFREED --keep-rounds off: bounded; between what a loop accesses while it waits and
+// check -DFREED --keep-rounds off: bounded; between what a loop accesses in vain and
 // check -DFREED -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 1 execution
 // check -DBY_A_THIRD: FAIL data race
 // check -DBY_A_NEW_ONE: FAIL data race
-// check -DBY_A_NEW_ONE --keep-rounds off: bounded; between what a loop accesses while it waits and
+// check -DBY_A_NEW_ONE --keep-rounds off: bounded; between what a loop accesses in vain and
 // check -DMANY: FAIL data race
-// check -DMANY --keep-rounds off: bounded; between what a loop accesses while it waits and
+// check -DMANY --keep-rounds off: bounded; between what a loop accesses in vain and
 // check -DTOLD_BY_WAKING --spurious-wakeups 0: FAIL data race
-// check -DTOLD_BY_WAKING --spurious-wakeups 0 --keep-rounds off: bounded; between what a loop accesses while it waits
+// check -DTOLD_BY_WAKING --spurious-wakeups 0 --keep-rounds off: bounded; between what a loop accesses in vain
 // check -DWOKEN_FOR_NO_REASON: FAIL data race
-// check -DWOKEN_FOR_NO_REASON --keep-rounds off: bounded; between what a loop accesses while it waits and
+// check -DWOKEN_FOR_NO_REASON --keep-rounds off: bounded; between what a loop accesses in vain and
 // check -DWOKEN_FOR_NO_REASON -DTOLD_BY=release -DLEARNT_BY=acquire: bounded, 2 executions
 // check -DFAILED_FOR_NO_REASON: FAIL data race
-// check -DFAILED_FOR_NO_REASON --keep-rounds off: bounded; between what a loop accesses while it waits and
+// check -DFAILED_FOR_NO_REASON --keep-rounds off: bounded; between what a loop accesses in vain and
 // check -DFAILED_FOR_NO_REASON -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 1 execution
 // check -DLONG: FAIL data race
 // check -DLONG -DTOLD_BY=release -DLEARNT_BY=acquire --keep-rounds on: exhaustive, 6 executions
 // check -DBY_AN_ATOMIC: FAIL data race
-// check -DBY_AN_ATOMIC --keep-rounds off: bounded; between what a loop accesses while it waits and
+// check -DBY_AN_ATOMIC --keep-rounds off: bounded; between what a loop accesses in vain and
 // check -DBY_AN_ATOMIC -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 1 execution
 // check -DBY_AN_ATOMIC -DATOMICALLY: exhaustive, 1 execution
 // check -DSWAPPED -DATOMICALLY -DREAD: FAIL data race
-// check -DSWAPPED -DATOMICALLY -DREAD --keep-rounds off: bounded; between what a loop accesses while it waits and
+// check -DSWAPPED -DATOMICALLY -DREAD --keep-rounds off: bounded; between what a loop accesses in vain and
 // check -DSWAPPED -DATOMICALLY -DREAD -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 1 execution
 // check -DATOMICALLY -DREAD: exhaustive, 1 execution
 // check -DREAD: exhaustive, 1 execution
 // check -DON_OWN_STACK: FAIL data race
-// check -DON_OWN_STACK --keep-rounds off: bounded; between what a loop accesses while it waits and
+// check -DON_OWN_STACK --keep-rounds off: bounded; between what a loop accesses in vain and
 // check -DON_OWN_STACK -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive
 // check -DON_OWN_STACK -DROUNDS_WRITE -DREAD: FAIL data race
 // check -DON_OWN_STACK -DROUNDS_WRITE -DREAD -DBY_AN_ATOMIC: FAIL data race
@@ -117,6 +118,9 @@ int look(looked_at& at) {
 }
 
 void use([[maybe_unused]] everything& of_main) {
+#ifdef FAILS_ALREADY
+  if (done.load(relaxed) == 1) global.another = 2;
+#endif
 #ifdef ON_OWN_STACK
   everything all;
   known.store(&all, std::memory_order::release);
@@ -205,6 +209,9 @@ void wait_and_access([[maybe_unused]] everything& of_main) {
 }
 
 void end_loop_and_access(everything& all) {
+#ifdef FAILS_ALREADY
+  all.another = 1;
+#endif
 #ifndef FAILED_FOR_NO_REASON
   done.store(1, relaxed);
 #ifdef BEFORE

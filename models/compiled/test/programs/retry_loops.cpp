@@ -18,7 +18,13 @@
 // check -DNOTED: FAIL assertion
 // check -DORDERED: FAIL data race
 // check -DFREED: FAIL use after free
+// check -DFREED --keep-rounds off: bounded, 2 executions; between what a loop accesses in vain and accesses that only
 // check -DPLAIN: FAIL data race
+// check -DPLAIN --keep-rounds off: bounded, 2 executions; between what a loop accesses in vain and accesses that only
+// check -DPLAIN -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 2 executions
+// check -DPLAIN -DTOLD_BY=release -DLEARNT_BY=acquire --keep-rounds on: exhaustive, 5 executions
+// check -DPLAIN -DMANY: FAIL data race
+// check -DPLAIN -DBESIDE: FAIL data race
 // check -DSTACK: FAIL data race
 // check -DWRITTEN_PLAINLY: FAIL data race
 #include <array>
@@ -200,14 +206,25 @@ void run(int index) {
 }
 void finish() {}
 #else
-// The first thread looks at what the other one replaces, and uses when the first one has finished.
+// The first thread looks at what the other one replaces, and uses when the first one has finished; or a third one does,
+// which knows of that only that it was replaced.
+#ifndef TOLD_BY
+#define TOLD_BY relaxed
+#define LEARNT_BY relaxed
+#endif
+#ifdef BESIDE
+constexpr int threads = 3;
+#else
 constexpr int threads = 2;
+#endif
 struct node {
   std::atomic<int> next{0};
   int plain = 0;
 };
 std::array<node, 2> nodes;
 std::atomic<bool> done{false};
+std::atomic<bool> is_replaced{false};
+std::array<int, 100> many{};
 #ifdef FREED
 std::atomic<node*> head{new node};
 #else
@@ -218,7 +235,11 @@ void run(int index) {
   if (index == 1) {
     node* const old = head.exchange(&nodes[1], relaxed);
     if (old == nullptr) return;
-    while (!done.load(relaxed)) {
+#ifdef BESIDE
+    is_replaced.store(true, relaxed);
+    return;
+#endif
+    while (!done.load(std::memory_order::LEARNT_BY)) {
     }
 #if defined(FREED)
     delete old;
@@ -231,6 +252,15 @@ void run(int index) {
 #endif
     return;
   }
+#ifdef BESIDE
+  if (index == 2) {
+    if (is_replaced.load(relaxed)) nodes[0].plain = 1;
+    return;
+  }
+#endif
+#ifdef MANY
+  for (const int& one : many) static_cast<void>(*static_cast<const volatile int*>(&one));
+#endif
 #ifdef STACK
   int mine[2] = {0, 0};
   local.store(&mine[0], release);
@@ -245,7 +275,7 @@ void run(int index) {
     read += *static_cast<volatile int*>(&mine[now == &nodes[1] ? 1 : 0]);
 #endif
   } while (!head.compare_exchange_strong(now, nullptr, acquire, acquire));
-  done.store(true, relaxed);
+  done.store(true, std::memory_order::TOLD_BY);
 }
 void finish() {}
 #endif

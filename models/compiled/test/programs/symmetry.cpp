@@ -14,8 +14,8 @@
 // check -DTICKET -DWRONG --symmetry on: FAIL data race
 // check -DMUTEX --symmetry on: exhaustive, 1 execution
 // check -DMUTEX -DWRONG --symmetry on: FAIL deadlock
-// check -DSTACK --no-leaks: exhaustive, 18192 executions
-// check -DSTACK --symmetry on --no-leaks: exhaustive, 8664 executions
+// check -DSTACK --no-leaks: exhaustive, 2640 executions
+// check -DSTACK --symmetry on --no-leaks: exhaustive, 1236 executions
 // check -DSTACK -DWRONG --symmetry on --no-leaks: FAIL unpublished allocation
 // check -DQUEUE --no-leaks: exhaustive, 16 executions
 // check -DQUEUE --symmetry on --no-leaks: exhaustive, 13 executions
