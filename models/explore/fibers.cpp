@@ -152,6 +152,19 @@ std::uint32_t place_of(std::uintptr_t address) noexcept {
   return address >= places_area && number < max_threads ? static_cast<std::uint32_t>(number) : max_threads;
 }
 
+std::span<const std::byte> stack_from(std::uint32_t number, const std::byte* begin) noexcept {
+  return {begin, reinterpret_cast<const std::byte*>(memory_of(number).begin)};
+}
+
+std::span<const std::byte> thread_locals_of(std::uint32_t number) noexcept {
+  thread_memory m = memory_of(number);
+  if (number == 0) {
+    m.begin = thread_locals_lie_below ? main_pointer + pthread_bytes - tls_bytes : main_pointer;
+    m.end = m.begin + tls_bytes;
+  }
+  return {reinterpret_cast<const std::byte*>(m.begin), m.end - m.begin};
+}
+
 std::uintptr_t main_thread_pointer() noexcept { return main_pointer; }
 
 void begin_thread_locals() { init_ctype(); }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace runq::model::explore {
 
@@ -29,6 +30,9 @@ void switch_fiber(fiber& from, const fiber& to) noexcept;
 
 /// The number of the place that an address lies in; max_threads: none.
 [[nodiscard]] std::uint32_t place_of(std::uintptr_t address) noexcept;
+/// The stack of the place, from an address in it on.
+[[nodiscard]] std::span<const std::byte> stack_from(std::uint32_t number, const std::byte* begin) noexcept;
+[[nodiscard]] std::span<const std::byte> thread_locals_of(std::uint32_t number) noexcept;
 [[nodiscard]] std::uintptr_t main_thread_pointer() noexcept;
 
 /// What the C library does in a thread that begins, before anything else.

@@ -73,6 +73,9 @@ class block_memory {
     header_of(p) = {bytes, size_class, block_state::used, nullptr};
     return p;
   }
+  [[nodiscard]] std::span<const std::byte> used() const noexcept {
+    return {reinterpret_cast<const std::byte*>(begin_), next_ - begin_};
+  }
   void give_back(header& h) noexcept {
     h.next = free_[h.size_class];
     free_[h.size_class] = &h;
@@ -117,6 +120,8 @@ void keep_for_a_while(header& h) noexcept {
 }  // namespace
 
 bool is_in_heap(const void* p) noexcept { return of_program.has(p); }
+
+std::span<const std::byte> used_heap() noexcept { return of_program.used(); }
 
 void* heap_allocate(std::size_t bytes, std::size_t alignment, const void* code) {
   bool is_new = false;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace runq::model::explore {
 
@@ -11,6 +12,8 @@ namespace runq::model::explore {
 /// nullptr: there is no room.
 [[nodiscard]] void* heap_allocate(std::size_t bytes, std::size_t alignment, const void* code);
 void heap_free(void* p, const void* code);
+/// From the first block to the last one.
+[[nodiscard]] std::span<const std::byte> used_heap() noexcept;
 /// Of a block of either heap.
 [[nodiscard]] std::size_t heap_size_of(const void* p) noexcept;
 

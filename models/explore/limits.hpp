@@ -26,6 +26,10 @@ inline constexpr std::uint64_t usual_max_steps = 20'000'000;
 /// while others wait without one, these wait for ever.
 inline constexpr std::uint64_t seconds_in_vain = 100;
 inline constexpr std::uint64_t timeouts_in_vain = 10'000;
+/// After so many plain accesses without a step it is looked whether the thread goes round for ever; where the program
+/// has more memory than so many bytes, only the time tells.
+inline constexpr std::uint32_t accesses_without_a_step = std::uint32_t{1} << 20;
+inline constexpr std::size_t state_bytes = std::size_t{64} << 20;
 inline constexpr unsigned processors = 4;        ///< as the program sees the machine
 inline constexpr unsigned seconds_per_run = 60;  ///< of processor time
 /// To make a failure smaller: runs, and steps of all of them. Numbers, not seconds: so the answer is the same

@@ -68,7 +68,10 @@ void begin_again(location& l, unsigned size) {
   for (location* l = c.locations; l != nullptr; l = l->next) {
     if (l->address != address) continue;
     // Somebody has written whom the runtime did not see.
-    if (l->size != size || l->stores[l->count - 1]->value != in_memory(address, size)) begin_again(*l, size);
+    if (l->size != size || l->stores[l->count - 1]->value != in_memory(address, size)) {
+      begin_again(*l, size);
+      break_silence();
+    }
     return *l;
   }
   location* const l = location_pool.take();
@@ -114,9 +117,20 @@ void observe(store_record& s, bool by_seq_cst) noexcept {
   s.by[s.observers++] = {self->epoch(), mine, by_seq_cst ? total_order : 0};
 }
 
+void note_change(location& l) noexcept {
+  last_change = counts.steps;
+  l.changed_at = step_now();
+  l.changed_by = self->number;
+  if (!ticks()) break_silence();
+}
+/// The running thread reads the variable.
+void note_look(const location& l) noexcept {
+  if (is_fair && l.changed_by != self->number && l.changed_at >= silent_since) break_silence();
+}
+
 /// Puts a store behind number `after`; drops the oldest one of too many.
 void insert(location& l, unsigned after, store_record* s) noexcept {
-  if (s->value != l.stores[l.count - 1]->value) last_change = counts.steps;
+  if (s->value != l.stores[l.count - 1]->value) note_change(l);
   std::copy_backward(l.stores + after + 1, l.stores + l.count, l.stores + l.count + 1);
   l.stores[after + 1] = s;
   ++l.count;
@@ -223,6 +237,7 @@ void note(event_kind kind, const location& l, const store_record& read, wide wri
 }
 
 void count_read(const location& l, const store_record& s, const void* code) noexcept {
+  note_look(l);
   const bool is_old = &s != l.stores[l.count - 1];
   if (is_old) ++counts.old_values;
   if (notes_pairs) note_pair(is_old ? pair_kind::read_old : pair_kind::read, s.by_code, origin_here(code));

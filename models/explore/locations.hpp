@@ -36,7 +36,9 @@ struct store_record {
 
 struct location {
   std::uintptr_t address;
-  location* next;  ///< in the same cell; or a free one
+  location* next;            ///< in the same cell; or a free one
+  std::uint64_t changed_at;  ///< the step, and by which thread, the last time
+  std::uint32_t changed_by;
   std::uint8_t size;
   std::uint8_t count;
   store_record* stores[stores_kept + 1];  ///< oldest first

@@ -376,12 +376,13 @@ void report_deadlock(std::span<thread* const> blocked, std::string_view why) {
   end_run(failure::deadlock, 0, blocked[0]->waits_at);
 }
 
-void report_no_end(std::uint64_t fair_since) {
+void report_no_end(std::uint64_t fair_since, std::string_view why, std::uint64_t since) {
   const runtime_scope scope;
   fail(failure::livelock,
-       fmt::format("no end: {} steps, those since {} by a fair schedule, without old values; no atomic variable has "
-                   "changed since step {} (--max-steps lets a run go on for longer)",
-                   counts.steps, fair_since, last_change),
+       fmt::format(
+           "no end: {} steps, those since {} by a fair schedule, without old values; {} since step {} (--max-steps "
+           "lets a run go on for longer)",
+           counts.steps, fair_since, why, since),
        nullptr);
 }
 

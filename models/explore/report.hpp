@@ -67,7 +67,8 @@ struct conflict {
 };
 [[noreturn]] void report_conflict(const conflict& c, const void* code);
 [[noreturn]] void report_deadlock(std::span<thread* const> blocked, std::string_view why);
-[[noreturn]] void report_no_end(std::uint64_t fair_since);
+/// By a schedule that is fair since that step; and why, since which one.
+[[noreturn]] void report_no_end(std::uint64_t fair_since, std::string_view why, std::uint64_t since);
 
 /// What the system cannot give, or a limit: no verdict.
 [[noreturn]] void give_up(const std::string& why);

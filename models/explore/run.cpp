@@ -7,7 +7,6 @@
 #include <cstring>
 #include <span>
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -154,8 +153,8 @@ void start_run(run_slot& slot, const run_request& request, const exploration_opt
   slot.report->text[0] = slot.report->json[0] = slot.report->tiny[0] = '\0';
   static_cast<void>(ftruncate(slot.output, 0) + lseek(slot.output, 0, SEEK_SET));
   running = p;
-  static auto* const real_fork = reinterpret_cast<pid_t (*)()>(dlsym(RTLD_NEXT, "fork"));
-  slot.process = real_fork();
+  // Not fork(): the program's handlers (pthread_atfork()) are for its own forks. Here they could wait for ever.
+  slot.process = _Fork();
   if (slot.process < 0) give_up("the system gives no process");
   if (slot.process == 0) run_in_this_process(slot, request, options);
 }

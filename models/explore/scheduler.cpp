@@ -25,11 +25,14 @@ std::uint64_t next_point = 0;
 std::uint64_t alarm_time = 0;
 std::uint64_t step_to_stop_at = 0;
 std::uint64_t step_of_next_seed = 0;
+bool is_fair = false;
+std::uint64_t silent_since = 0;
 
 namespace {
 
 constexpr std::uint64_t nanoseconds_per_step = 50;
-constexpr unsigned most_changes = 4;  // of priorities, in a run
+constexpr unsigned most_changes = 4;                // of priorities, in a run
+constexpr std::uint32_t fair_early_timeouts = 128;  // at least: the clock hardly goes on while a thread spins
 
 std::array<thread*, max_threads> ready{};
 std::uint32_t ready_count = 0;
@@ -41,8 +44,11 @@ std::uint64_t time_added = 1000 * second;  // by waiting, to what the steps take
 std::uint32_t steps_granted = 0;           // at the last decision
 std::uint32_t steps_after_stop = 0;        // granted, too, behind the step to stop at
 std::uint32_t steps_in_a_row = 0;          // of the running thread
-bool is_fair = false;
 std::uint64_t fair_since = 0;
+
+// Since break_silence(): how often a wait has ended by its limit of time, and since when, by the clock.
+std::uint64_t timeouts_in_silence = 0;
+std::uint64_t silent_since_time = 0;
 
 // While nothing but limits of time lets a thread go on: how often that was, since when, and which thread it was last.
 std::uint64_t timeouts_alone = 0;
@@ -181,6 +187,8 @@ void end_wait(thread& t) noexcept {
 void time_out(thread& t) noexcept {
   end_wait(t);
   t.timed_out = true;
+  t.timed_out_at = t.steps;
+  ++timeouts_in_silence;
 }
 
 /// All threads wait, and the clock goes on to a deadline.
@@ -201,6 +209,7 @@ void note_timeout_alone() noexcept {
 /// The running thread wakes one that waits without a limit of time.
 void judge_wake(const thread& woken) {
   timeouts_alone = 0;
+  break_silence();
   if (timed_out_alone != self || woken.deadline != 0) return;
   const runtime_scope scope;
   fail(failure::deadlock,
@@ -319,6 +328,12 @@ void change_seed() noexcept {
 
 void rank_below(std::uint64_t& rank) noexcept { self->priority = --rank; }
 
+/// Threads that tick, and threads that look at what nobody changes, go on for ever.
+[[nodiscard]] bool is_silent_for_long() noexcept {
+  return counts.steps >= silent_since + choices.max_steps && timeouts_in_silence >= timeouts_in_vain &&
+         clock_now() - silent_since_time >= seconds_in_vain * second;
+}
+
 void be_fair_after_too_many_steps() {
   if (counts.steps < choices.max_steps) return;
   if (!is_fair) {
@@ -328,10 +343,22 @@ void be_fair_after_too_many_steps() {
     notes_pairs = false;
     step_of_next_seed = 0;
     choices.burst = 32;
+    choices.early_timeouts = std::max(choices.early_timeouts, fair_early_timeouts);
+    break_silence();
     return;
   }
   report->is_long = counts.steps >= fair_since + choices.max_steps;
-  if (counts.steps >= std::max(fair_since, last_change) + choices.max_steps) report_no_end(fair_since);
+  if (counts.steps >= std::max(fair_since, last_change) + choices.max_steps) {
+    report_no_end(fair_since, "no atomic variable has changed", last_change);
+  }
+  if (is_silent_for_long()) {
+    const runtime_scope scope;
+    report_no_end(fair_since,
+                  fmt::format("for {} s only limits of time have changed anything, and no thread has seen what another "
+                              "one has changed",
+                              seconds_in_vain),
+                  silent_since);
+  }
 }
 
 }  // namespace
@@ -388,6 +415,15 @@ void count_steps() {
   self->steps += made;
   steps_in_a_row += made;
   steps_granted = steps_until_decision;
+}
+
+bool ticks() noexcept { return self->timed_out_at != 0 && own_steps() - self->timed_out_at <= steps_alone; }
+
+void break_silence() noexcept {
+  if (!is_fair) return;
+  silent_since = step_now();
+  silent_since_time = clock_now();
+  timeouts_in_silence = 0;
 }
 
 std::uint64_t step_now() noexcept { return counts.steps + (steps_granted - steps_until_decision); }
@@ -505,6 +541,7 @@ void add_ready(thread& t) {
 void leave() {
   count_steps();
   last_change = counts.steps;
+  break_silence();
   remove(ready, ready_count, *self);
   self->state = self->detached ? thread_state::gone : thread_state::ended;
   go_on_with(next_ready());

@@ -65,6 +65,14 @@ void add_ready(thread& t);
 /// When the program's alarm rings; 0: never. It keeps no run alive: threads that all wait without end are in a
 /// deadlock.
 extern std::uint64_t alarm_time;
+/// After too many steps: all threads that can run do so in turn.
+extern bool is_fair;
+/// The step since which no thread has done anything that another one has noticed, or could wait for: a fair schedule's
+/// threads have only ticked, and looked at variables that nobody changes.
+extern std::uint64_t silent_since;
+void break_silence() noexcept;
+/// Whether it is a limit of time that lets the running thread do what it does now.
+[[nodiscard]] bool ticks() noexcept;
 /// Besides what the steps take.
 void pass_time(std::uint64_t nanoseconds) noexcept;
 inline constexpr std::uint64_t second = 1'000'000'000;

@@ -12,6 +12,7 @@
 
 #include "areas.hpp"
 #include "arena.hpp"
+#include "endless.hpp"
 #include "limits.hpp"
 #include "locations.hpp"
 #include "locks.hpp"
@@ -181,6 +182,8 @@ cell& cell_at(std::uintptr_t address) {
 
 void access(std::uintptr_t address, std::size_t size, std::uint8_t flags, const void* code) {
   if (!exploring || size == 0) return;
+  if (--accesses_until_look == 0) [[unlikely]]
+    look_at_loop(address, size, flags, code);
   const std::uintptr_t end = address + size;
   for (std::uintptr_t at = address; at < end;) {
     const std::uintptr_t next = std::min(end, (at / 8 + 1) * 8);
@@ -199,6 +202,8 @@ void access(std::uintptr_t address, std::uint8_t flags, const void* code) {
   if (!exploring) return;
   if constexpr (Size <= 8) {
     if (address % 8 + Size <= 8) {
+      if (--accesses_until_look == 0) [[unlikely]]
+        look_at_loop(address, Size, flags, code);
       const std::uintptr_t begin = address / 8 * 8;
       access_cell(begin, bytes_from(address % 8, Size), flags, code);
       if (flags == is_a_write) {

@@ -99,6 +99,7 @@ thread& create_thread(bool detached, void* (*routine)(void*), int (*c_routine)(v
   make_fiber(t.context, number, run_thread);
   t.detached = detached;
   t.timed_out = false;
+  t.timed_out_at = 0;
   t.has_released = t.has_pending = false;
   t.released.clear();
   t.pending.clear();
@@ -115,6 +116,7 @@ thread& create_thread(bool detached, void* (*routine)(void*), int (*c_routine)(v
   begin_event();
   ++counts.threads;
   last_change = counts.steps;
+  break_silence();
   add_ready(t);
   return t;
 }

@@ -53,7 +53,8 @@ struct thread {
   std::uint64_t deadline = 0;  ///< of the virtual clock; 0: none
   std::uint64_t priority = 0;
   pending_event next;
-  std::uint64_t steps = 0;  ///< of its own, and of those that had its number before
+  std::uint64_t steps = 0;         ///< of its own, and of those that had its number before
+  std::uint64_t timed_out_at = 0;  ///< its own step, the last time; 0: never
 
   thread_clock now;       ///< what the thread knows
   thread_clock released;  ///< at its last release fence

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the strategy `points` is for, it finds in as many runs as do not suffice for `pct`. With `pos` each order of events that race
-is as likely as in the published algorithm, which is sampled here once more. A thread that ticks hides no deadlock.
+is as likely as in the published algorithm, which is sampled here once more. A thread that ticks hides no deadlock,
+and no livelock; a circle in plain memory is one.
 `--timeouts fail` finds a lost wake-up that a limit of time heals; without that option nothing fails. With `--patience` no long wait
 ends early, but a short one does."""
 import argparse
@@ -9,6 +10,7 @@ import collections
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -119,13 +121,39 @@ def feedback(tool):
     return wrong
 
 
+def no_end(tool, name, ways, runs, words):
+    """The program's first way does not end, which is known long before a run's limit of time; the others end."""
+    wrong, program = [], os.path.join(here, name)
+    for way in range(1, ways + 1):
+        expected = f"FAIL livelock: no end: {words}" if way == 1 else "none fails"
+        done = subprocess.run([tool, "--runs", runs, "--max-steps", "100000", "--flag", f"-DWAY={way}", program], text=True, capture_output=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (30, 30)))
+        text = done.stdout + done.stderr
+        if expected not in text.splitlines()[0]:
+            wrong.append(f"{name} -DWAY={way}: expected {expected}, not\n{text}")
+    return wrong
+
+
+def silence(tool):
+    """A thread that spins beside one that ticks is in a livelock, unless another one does something that ends it."""
+    return no_end(tool, "spinner_and_ticker.cpp", 6, "6", "")
+
+
+def circle(tool):
+    """A loop without a step is known to have no end where all is the same again, and only there."""
+    return no_end(tool, "endless.cpp", 8, "1", "T1 goes round in a loop without a step")
+
+
+PARTS = {"feedback": feedback, "silence": silence, "circle": circle}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
-    parser.add_argument("--only", choices=["feedback"])
+    parser.add_argument("--only", choices=list(PARTS))
     options = parser.parse_args()
     if options.only:
-        wrong = feedback(options.tool)
+        wrong = PARTS[options.only](options.tool)
         print("\n".join(wrong))
         return 1 if wrong else 0
     wrong, strong = list(orders_are_as_likely(options.tool)), ("--memory", "strong")
@@ -151,7 +179,7 @@ def main():
     expect(late, "patient.cpp", "-DLIMIT=1 -DSECONDS=3600", "--patience", "7200")
     expect("none fails", "patient.cpp", "-DLIMIT=1 -DSECONDS=3600", "--patience", "60")
     expect(late, "patient.cpp", "-DLIMIT=1 -DSECONDS=30", "--patience", "60")
-    wrong += feedback(options.tool)
+    wrong += [line for part in PARTS.values() for line in part(options.tool)]
     print("\n".join(wrong) if wrong else "the strategies find what they are for")
     return 1 if wrong else 0
 
