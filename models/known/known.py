@@ -9,6 +9,8 @@
     history into a folder that is removed at the end. Prints for each report the verdict on both versions, why the one
     with the bug fails, and what was expected where that is something else. A NAME chooses reports, as 'queue*'.
     With --tsan, also what ThreadSanitizer says of the version with the bug: the same main(), run again and again.
+    With --all-failures N instead: what the search for N different failures of the version with the bug costs, beside the
+    search of the mended version, which passes.
 
 Exit status: 0: all verdicts are as expected; 1: one is not; 2: a report could not be checked, or the table is wrong.
 """
@@ -174,15 +176,15 @@ def processor_time():
     return used.ru_utime + used.ru_stime
 
 
-def check(tool, compiler, report, home, folder, version):
-    """Compiles one version, and checks it."""
+def check(tool, compiler, report, home, folder, version, more=()):
+    """Compiles one version, and checks it, with more options than the report has."""
     began, used = time.monotonic(), processor_time()
     with version_of(report, home, folder, version) as made:
         program = made.folder / "program"
-        compiled = compile_checked(tool, compiler, program, made.sources, made.flags, options=report.options)
+        compiled = compile_checked(tool, compiler, program, made.sources, made.flags, options=[*report.options, *more])
         if compiled.returncode != 0:
             raise Refused(f"does not compile:\n{compiled.stderr}")
-        ran = run_checked(program, report.options)
+        ran = run_checked(program, [*report.options, *more])
         text = (ran.stdout + ran.stderr).replace(f"{made.theirs}/", "")
     return Result(short_verdict(text), text, time.monotonic() - began, processor_time() - used)
 
@@ -245,6 +247,43 @@ def markdown(report, results, sanitizer):
     return " | ".join([f"| [{report.name}]({report.link})", *(cell.replace("|", r"\|") for cell in cells)]) + " |"
 
 
+def search_of(text):
+    """How many executions a search has made, and in how many seconds; nothing if there is no verdict."""
+    found = re.search(r"^FAIL: .* of (\d+) executions?(?:, [^()]*?)??, ([\d.]+) s$", text, re.MULTILINE) or re.search(
+        r"^(?:exhaustive|bounded)\b.*?\((\d+) executions? explored[^()]*, ([\d.]+) s\)", text, re.MULTILINE)
+    return (int(found[1]), float(found[2])) if found else None
+
+
+def print_costs(o, report, home):
+    """Returns the executions and seconds of both searches; nothing if one has no verdict, or the mended version fails."""
+    buggy, fixed = report.versions()
+    try:
+        one = check(o.tool, o.compiler, report, home, o.folder, fixed)
+        every = check(o.tool, o.compiler, report, home, o.folder, buggy, ["--all-failures", str(o.all_failures)])
+    except Refused as why:
+        print(f"{report.name}: not checked: {why}", flush=True)
+        return None
+    first = every.text.partition("\n")[0]
+    costs = search_of(one.text), search_of(every.text)
+    if None in costs or one.verdict.startswith("FAIL"):
+        print(f"{report.name}: nothing to compare: {one.verdict}, and {first}", flush=True)
+        return None
+    executions, seconds = costs[0]
+    print(f"{report.name}: mended {executions} executions, {seconds:.2f} s; all failures: {first.removeprefix('FAIL: ')}", flush=True)
+    return costs
+
+
+def compare_costs(o, reports):
+    """Prints a line for each report, and what all take together. Returns the exit status."""
+    costs = [found for found in (print_costs(o, report, o.table.parent) for report in reports) if found]
+    if not costs:
+        return 2
+    (one, one_seconds), (every, all_seconds) = ([sum(part) for part in zip(*side)] for side in zip(*costs))
+    print(f"known: {len(costs)} of {len(reports)} reports: mended {one} executions, {one_seconds:.2f} s; "
+          f"all failures {every} executions, {all_seconds:.2f} s")
+    return 0
+
+
 def print_report(o, report, home):
     """Checks one report and prints what came out. Returns "as expected", "not as expected" or "not checked"."""
     if not o.markdown:
@@ -276,6 +315,8 @@ def main():
     options.add_argument("--markdown", action="store_true", help="print a line of a Markdown table for each report")
     options.add_argument("--tsan", type=int, metavar="SECONDS",
                          help="run the version with the bug for so long under ThreadSanitizer, too")
+    options.add_argument("--all-failures", type=int, metavar="N",
+                         help="instead: what the search for N failures of the version with the bug costs")
     options.add_argument("--table", type=Path, metavar="TABLE", default=REPORTS, help="a table of reports of your own")
     options.add_argument("folder", metavar="DIR", help="the folder that has the checkouts")
     options.add_argument("names", nargs="*", metavar="NAME", help="the reports whose names match")
@@ -286,6 +327,8 @@ def main():
         print(f"known: {wrong}", file=sys.stderr)
         return 2
     asked = [r for r in reports if not o.names or any(fnmatch.fnmatch(r.name, name) for name in o.names)]
+    if o.all_failures and asked:
+        return compare_costs(o, asked)
     came = [print_report(o, report, o.table.parent) for report in asked]
     if not came:
         print("known: no report has such a name", file=sys.stderr)

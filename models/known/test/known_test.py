@@ -160,6 +160,17 @@ class Known(unittest.TestCase):
         endless = "int main() {\n  for (volatile int i = 0;; i = i) {}\n}\n"
         self.assertIn("  ThreadSanitizer: run 1 does not end\n", self.sanitized(endless))
 
+    def test_what_all_failures_cost(self):
+        status, text = self.known(command=["--all-failures", "9"])
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r"(?m)^late: mended 2 executions, [\d.]+ s; all failures: 1 different failure in 1 of 2 executions, ")
+        self.assertRegex(text, r"(?m)^known: 1 of 1 reports: mended 2 executions, [\d.]+ s; all failures 2 executions, [\d.]+ s$")
+
+    def test_a_mended_version_that_fails_has_no_cost(self):
+        status, text = self.known(command=["--all-failures", "9"], after='"HEAD^"')
+        self.assertEqual(status, 2, text)
+        self.assertIn("late: nothing to compare: FAIL 2, and FAIL: 1 different failure", text)
+
     def test_lines_for_a_page(self):
         status, text = self.known(command=["--markdown"])
         self.assertEqual(status, 0, text)
