@@ -259,6 +259,26 @@ TEST_F(pieces, SC17_a_stop_request_loses_nothing) {
   });
 }
 
+TEST_F(pieces, SC17_a_request_ends_a_plain_read_that_would_have_to_wait) {
+  runq::run([]() -> task<> {
+    auto [from, to] = runq::net::pipe();
+    buffered_reader reader(from);
+    co_await to.write(bytes_of("one"));
+    std::stop_source stopping;
+    stopping.request_stop();
+    std::array<std::byte, 3> into{};
+    bool cancelled = false;
+    try {
+      (void)co_await reader.read(into, stopping.get_token());
+    } catch (const runq::cancelled&) {
+      cancelled = true;
+    }
+    EXPECT_TRUE(cancelled);
+    if (HasFailure()) co_return;  // there is nothing to read any more
+    EXPECT_EQ(co_await reader.read(into), 3U);
+  });
+}
+
 TEST_F(pieces, SC17_a_time_limit_loses_nothing_and_is_timed_out) {
   expect_that_nothing_is_lost([](stream&, buffered_reader& reader) -> task<> {
     int timed_out = 0;

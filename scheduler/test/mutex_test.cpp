@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -202,6 +203,26 @@ TEST(mutex, a_task_that_was_handed_it_and_did_not_go_on_gives_it_back) {
   }
 }
 
+TEST(mutex, a_task_that_was_handed_it_while_it_waited_with_a_token_gives_it_back) {
+  const std::stop_source source;
+  mutex m;
+  bool went_on = false;
+  runq::run(
+      [&]() -> task<> {
+        EXPECT_TRUE(m.try_lock());
+        runq::go([&]() -> task<> {
+          co_await m.lock(source.get_token());
+          went_on = true;
+        });
+        co_await runq::yield();
+        m.unlock();
+        EXPECT_FALSE(m.try_lock()) << "it was not handed over";
+      },
+      {.procs = 1});
+  EXPECT_FALSE(went_on);
+  EXPECT_TRUE(m.try_lock()) << "a task that has ended has the mutex";
+}
+
 TEST(mutex, a_task_that_got_it_and_yielded_and_did_not_go_on_gives_it_back) {
   for (const bool mutex_stays : {true, false}) {
     runq::scheduler s({.procs = 1});
@@ -248,18 +269,27 @@ TEST(mutex, a_task_that_ended_with_main_while_it_held_it_gives_it_back_by_its_gu
 }
 
 TEST(mutex, a_mutex_may_be_destroyed_after_a_task_that_got_it_by_waiting_has_ended) {
-  runq::run(
-      [&]() -> task<> {
-        auto m = std::make_unique<mutex>();
-        EXPECT_TRUE(m->try_lock());
-        runq::go([&m = *m]() -> task<> { co_await m.lock(); });
-        co_await runq::yield();
-        m->unlock();
-        co_await runq::yield();
-        EXPECT_FALSE(m->try_lock()) << "the task that had the mutex ended without giving it back";
-        m.reset();
-      },
-      {.procs = 1});
+  for (const bool with_token : {false, true}) {
+    const std::stop_source source;
+    runq::run(
+        [&]() -> task<> {
+          auto m = std::make_unique<mutex>();
+          EXPECT_TRUE(m->try_lock());
+          runq::go([&m = *m, with_token, token = source.get_token()]() -> task<> {
+            if (with_token) {
+              co_await m.lock(token);
+            } else {
+              co_await m.lock();
+            }
+          });
+          co_await runq::yield();
+          m->unlock();
+          co_await runq::yield();
+          EXPECT_FALSE(m->try_lock()) << "the task that had the mutex ended without giving it back";
+          m.reset();
+        },
+        {.procs = 1});
+  }
 }
 
 // The tasks that have main's mutex are destroyed after main's variables.

@@ -847,6 +847,22 @@ TEST_F(net_edges, a_number_that_another_stream_has_stays_that_streams) {
   });
 }
 
+TEST_F(net_edges, a_closed_stream_does_nothing_to_the_stream_that_has_its_number_now) {
+  runq::run([]() -> task<> {
+    auto former = runq::net::socket_pair();
+    const int number = former.first.fd();
+    former.first.close();
+    auto [a, b] = runq::net::socket_pair();
+    EXPECT_EQ(a.fd(), number);
+    std::error_code error;
+    former.first.shutdown_write(error);
+    EXPECT_EQ(error, std::errc::operation_canceled);
+    co_await write_text(a, "still");
+    const std::string read = co_await read_text(b, 5);
+    EXPECT_EQ(read, "still");
+  });
+}
+
 // Not even its flags have changed.
 TEST_F(net_edges, a_descriptor_that_is_not_taken_over_is_the_callers_as_before) {
   const folder f;
@@ -937,6 +953,221 @@ TEST_F(net_edges, S14_what_is_no_socket_says_so) {
 
 TEST_F(net_edges, S14_errors_of_names_have_a_category_of_their_own) {
   EXPECT_STREQ(runq::net::lookup_errors().name(), "runq::net::lookup");
+}
+
+// ---- what an operation asks before it does anything -----------------------------------------------------------------
+
+// What could be done at once is left alone, after a request or a deadline.
+TEST_F(net_edges, a_request_or_a_deadline_before_an_operation_ends_it_although_it_could_go_on) {
+  runq::run([]() -> task<> {
+    listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    stream there = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+    std::stop_source source;
+    source.request_stop();
+    std::error_code error;
+    auto none = co_await l.accept(error, source.get_token());
+    EXPECT_FALSE(none.has_value());
+    EXPECT_EQ(error, std::errc::operation_canceled);
+    l.set_deadline(runq::clock::time_point::min());
+    none = co_await l.accept(error);
+    EXPECT_FALSE(none.has_value());
+    EXPECT_EQ(error, std::errc::timed_out);
+    l.set_deadline(runq::clock::time_point::max());
+    if (HasFailure()) co_return;  // there is no connection to accept any more
+    stream here = co_await l.accept();
+    co_await write_text(there, "x");
+    const int reads = co_await error_of_read(here, source.get_token());
+    EXPECT_EQ(reads, was_cancelled);
+    const int writes = co_await error_of_write(here, 1, source.get_token());
+    EXPECT_EQ(writes, was_cancelled);
+    if (HasFailure()) co_return;  // there is nothing to read any more
+    const std::string left = co_await read_text(here, 1);
+    EXPECT_EQ(left, "x");
+    here.close();
+    const std::string written = co_await read_text(there, 1);
+    EXPECT_EQ(written, "");
+  });
+}
+
+// One task waits for data and another one for its turn, when data and the deadline come together.
+TEST_F(net_edges, after_the_deadline_a_read_that_waited_takes_no_data) {
+  runq::run(
+      []() -> task<> {
+        auto [a, b] = runq::net::socket_pair();
+        log_of<int> errors;
+        for (int i = 0; i != 2; ++i) {
+          runq::go([&, &from = a]() -> task<> {
+            const int error = co_await error_of_read(from);
+            errors.note(error);
+          });
+        }
+        co_await runq::yield();
+        EXPECT_EQ(::write(b.fd(), "xy", 2), 2);
+        a.set_deadline(runq::clock::time_point::min());
+        for (int i = 0; i != 20; ++i) co_await runq::yield();
+        EXPECT_THAT(errors.all(), testing::ElementsAre(ETIMEDOUT, ETIMEDOUT));
+        if (HasFailure()) co_return;  // there is nothing to read any more
+        a.set_deadline(runq::clock::time_point::max());
+        const std::string got = co_await read_text(a, 2);
+        EXPECT_EQ(got, "xy");
+      },
+      {.procs = 1});
+}
+
+TEST_F(net_edges, outside_a_task_no_operation_begins) {
+  runq::run([]() -> task<> {
+    auto [a, b] = runq::net::socket_pair();
+    std::string text;
+    std::thread outside([&, &to = a] {
+      [](stream& s, std::string& what) -> sched_test::by_hand {
+        try {
+          co_await s.write(bytes_of("x"));
+        } catch (const runq::misuse& error) {
+          what = error.what();
+        }
+      }(to, text);
+    });
+    outside.join();
+    EXPECT_EQ(text, "runq: only a task can wait; this thread runs none, or is in a blocking_section");
+    a.close();
+    const std::string written = co_await read_text(b, 1);
+    EXPECT_EQ(written, "");
+  });
+}
+
+TEST_F(net_edges, a_write_in_many_parts_says_how_much_it_has_written_in_all) {
+  runq::run([]() -> task<> {
+    auto [a, b] = runq::net::socket_pair();
+    const std::vector<std::byte> bytes(2 * more_than_buffers);
+    runq::channel<std::size_t> read(1);
+    runq::go([&, &from = b]() -> task<> {
+      const std::string got = co_await read_text(from, bytes.size());
+      co_await read.send(got.size());
+    });
+    std::error_code error;
+    const std::size_t written = co_await a.write(bytes, error);
+    EXPECT_FALSE(error) << error.message();
+    EXPECT_EQ(written, bytes.size());
+    EXPECT_EQ(*co_await read.receive(), bytes.size());
+  });
+}
+
+// Reads `count` times two bytes, each time one byte in vain, and then nothing.
+task<> read_short(stream& from, int count, runq::wait_group& done) {
+  std::array<std::byte, 2> two{};
+  for (int i = 0; i != count; ++i) {
+    const std::size_t got = co_await from.read(two);
+    EXPECT_EQ(got, 1U);
+  }
+  const std::size_t nothing = co_await from.read({});
+  EXPECT_EQ(nothing, 0U);
+  done.done();
+}
+
+// A read that brings less than it asked for has emptied a pipe, so that the next one waits without asking the system:
+// but not one of a pipe of packets, which ends where a packet does; and not one that wants nothing.
+TEST_F(net_edges, a_short_read_hides_no_packet_and_a_read_of_nothing_does_not_wait) {
+  runq::run(
+      []() -> task<> {
+        auto [from, to] = runq::net::pipe();
+        int ends[2];
+        EXPECT_EQ(::pipe2(ends, O_DIRECT | O_CLOEXEC), 0);
+        stream packets(ends[0]);
+        runq::wait_group done;
+        done.add(2);
+        runq::go([&, &bytes = from] { return read_short(bytes, 1, done); });
+        runq::go([&] { return read_short(packets, 2, done); });
+        co_await runq::yield();
+        EXPECT_EQ(::write(to.fd(), "x", 1), 1);
+        EXPECT_EQ(::write(ends[1], "a", 1), 1);
+        EXPECT_EQ(::write(ends[1], "b", 1), 1);
+        co_await done.wait();
+        ::close(ends[1]);
+      },
+      {.procs = 1});
+}
+
+// ---- assigning ------------------------------------------------------------------------------------------------------
+
+TEST_F(net_edges, S14_an_operation_in_progress_ends_when_its_stream_or_listener_is_assigned_to) {
+  runq::run(
+      []() -> task<> {
+        auto [a, b] = runq::net::socket_pair();
+        listener l = runq::net::listen_tcp("127.0.0.1", 0);
+        log_of<int> errors;
+        runq::go([&, &from = a]() -> task<> {
+          const int error = co_await error_of_read(from);
+          errors.note(error);
+        });
+        runq::go([&]() -> task<> {
+          const int error = co_await error_of(l.accept());
+          errors.note(error);
+        });
+        co_await runq::yield();
+        a = std::move(b);
+        l = runq::net::listen_tcp("127.0.0.1", 0);
+        for (int i = 0; i != 20; ++i) co_await runq::yield();
+        EXPECT_THAT(errors.all(), testing::ElementsAre(ECANCELED, ECANCELED));
+      },
+      {.procs = 1});
+}
+
+// ---- addresses ------------------------------------------------------------------------------------------------------
+
+TEST_F(net_edges, a_port_may_be_listened_at_again_at_once) {
+  runq::run([]() -> task<> {
+    const listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    int on = 0;
+    socklen_t size = sizeof on;
+    EXPECT_EQ(getsockopt(l.fd(), SOL_SOCKET, SO_REUSEADDR, &on, &size), 0);
+    EXPECT_EQ(on, 1);
+    co_return;
+  });
+}
+
+// This machine has the addresses ::1 and 127.0.0.1, in this order, and somebody listens at one of them only.
+TEST_F(net_edges, the_first_address_that_answers_is_taken) {
+  if (!has_ipv6()) GTEST_SKIP() << "this machine has no IPv6";
+  runq::run([]() -> task<> {
+    for (const char* const address : {"::1", "127.0.0.1"}) {
+      const listener l = runq::net::listen_tcp(address, 0);
+      std::error_code error;
+      const auto there = co_await runq::net::connect_tcp("localhost", l.port(), error);
+      EXPECT_TRUE(there.has_value()) << address << ": " << error.message();
+    }
+  });
+}
+
+TEST_F(net_edges, the_longest_path_of_a_unix_socket_has_107_bytes) {
+  runq::run([]() -> task<> {
+    const folder here;
+    std::string path = here.file("");
+    path.resize(107, 'x');
+    std::error_code error;
+    {
+      const auto l = runq::net::listen_unix(path, error);
+      EXPECT_TRUE(l.has_value()) << error.message();
+      const auto there = co_await runq::net::connect_unix(path, error);
+      EXPECT_TRUE(there.has_value()) << error.message();
+    }
+    EXPECT_FALSE(runq::net::listen_unix(path + "x", error).has_value());
+    EXPECT_EQ(error, std::errc::filename_too_long);
+  });
+}
+
+// A Unix socket whose queue of connections is full refuses the next one at once.
+TEST_F(net_edges, a_unix_socket_that_has_too_many_connections_says_so) {
+  runq::run([]() -> task<> {
+    const folder here;
+    const std::string path = here.file("full");
+    const listener l = runq::net::listen_unix(path);
+    EXPECT_EQ(::listen(l.fd(), 0), 0);  // room for one
+    const stream there = co_await runq::net::connect_unix(path);
+    std::error_code error;
+    const auto none = co_await runq::net::connect_unix(path, error);
+    EXPECT_FALSE(none.has_value());
+    EXPECT_EQ(error, std::errc::resource_unavailable_try_again);
+  });
 }
 
 }  // namespace

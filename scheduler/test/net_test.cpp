@@ -1311,36 +1311,53 @@ TEST_F(net, an_operation_can_be_a_task) {
   });
 }
 
-TEST_F(net, passed_descriptors_do_not_hide_what_comes_after_them) {
-  runq::run([]() -> task<> {
-    auto [a, b] = runq::net::socket_pair();
-    std::string got;
-    runq::wait_group done;
-    done.add(1);
-    runq::go([&, &a = a]() -> task<> {
-      got = co_await read_text(a, 2);
-      done.done();
-    });
-    co_await runq::yield();
-    // The kernel ends a read behind a message that carries a descriptor. So this read is short although more data
-    // comes.
-    iovec data{const_cast<char*>("x"), 1};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    *reinterpret_cast<int*>(CMSG_DATA(header)) = b.fd();
-    EXPECT_EQ(sendmsg(b.fd(), &message, 0), 1);
-    co_await write_text(b, "y");
-    co_await done.wait();
-    EXPECT_EQ(got, "xy");
+task<> expect_what_comes_after_a_descriptor(stream& a, int b) {
+  std::string got;
+  runq::wait_group done;
+  done.add(1);
+  runq::go([&]() -> task<> {
+    got = co_await read_text(a, 2);
+    done.done();
   });
+  co_await runq::yield();
+  // The kernel ends a read behind a message that carries a descriptor. So this read is short although more data comes.
+  iovec data{const_cast<char*>("x"), 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  *reinterpret_cast<int*>(CMSG_DATA(header)) = b;
+  EXPECT_EQ(sendmsg(b, &message, 0), 1);
+  EXPECT_EQ(::write(b, "y", 1), 1);
+  co_await done.wait();
+  EXPECT_EQ(got, "xy");
+}
+
+// In Unix sockets of every origin.
+TEST_F(net, passed_descriptors_do_not_hide_what_comes_after_them) {
+  runq::run(
+      []() -> task<> {
+        auto [a, b] = runq::net::socket_pair();
+        co_await expect_what_comes_after_a_descriptor(a, b.fd());
+        int ends[2];
+        EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+        stream adopted(ends[0]);
+        co_await expect_what_comes_after_a_descriptor(adopted, ends[1]);
+        ::close(ends[1]);
+        const folder here;
+        listener l = runq::net::listen_unix(here.file("socket"));
+        stream client = co_await runq::net::connect_unix(here.file("socket"));
+        stream server = co_await l.accept();
+        co_await expect_what_comes_after_a_descriptor(client, server.fd());
+        co_await expect_what_comes_after_a_descriptor(server, client.fd());
+      },
+      {.procs = 1});
 }
 
 // ---- faults ---------------------------------------------------------------------------------------------------------

@@ -912,6 +912,42 @@ TEST(select, X7_a_range_of_arms_with_closed_channels) {
   });
 }
 
+TEST(select, X7_arms_of_any_type_with_closed_channels) {
+  runq::run([]() -> task<> {
+    channel<int> c;
+    c.close();
+    std::optional<int> n = 1;
+    std::vector<runq::any_arm> receives;
+    receives.emplace_back(on_receive(c, n));
+    EXPECT_EQ(co_await select(receives), 0U);
+    EXPECT_EQ(n, std::nullopt);
+    std::vector<runq::any_arm> sends;
+    sends.emplace_back(on_send(c, 1));
+    EXPECT_EQ(co_await misuse_in_task([&] { return select(sends); }), "send on closed channel");
+  });
+}
+
+TEST(select, X8_an_arm_that_is_assigned_is_the_other_arm) {
+  runq::run([]() -> task<> {
+    channel<int> a(1);
+    channel<int> b(1);
+    std::vector<runq::send_arm<int>> sends;
+    sends.push_back(on_send(a, 1));
+    sends[0] = on_send(b, 2);
+    EXPECT_EQ(co_await select(sends), 0U);
+    EXPECT_EQ(a.size(), 0U);
+    EXPECT_EQ(b.size(), 1U);
+    std::optional<int> of_a;
+    std::optional<int> of_b;
+    std::vector<runq::receive_arm<int>> receives;
+    receives.push_back(on_receive(a, of_a));
+    receives[0] = on_receive(b, of_b);
+    EXPECT_EQ(co_await select(receives), 0U);
+    EXPECT_EQ(of_a, std::nullopt);
+    EXPECT_EQ(of_b, 2);
+  });
+}
+
 TEST(select, a_stop_ends_the_wait_of_a_range_of_arms) {
   runq::run([]() -> task<> {
     auto from = channels(3, 1);

@@ -182,6 +182,40 @@ TEST_F(semaphores, requests_and_releases_at_the_same_time_lose_no_unit) {
   });
 }
 
+TEST_F(semaphores, a_task_that_was_given_units_and_did_not_go_on_gives_them_all_back) {
+  runq::semaphore units(0);
+  bool went_on = false;
+  runq::run(
+      [&]() -> task<> {
+        runq::go([&]() -> task<> {
+          co_await units.acquire(3);
+          went_on = true;
+        });
+        co_await runq::yield();
+        units.release(3);
+        EXPECT_EQ(units.available_approx(), 0) << "they were not given";
+      },
+      {.procs = 1});
+  EXPECT_FALSE(went_on);
+  EXPECT_EQ(units.available_approx(), 3);
+}
+
+TEST_F(semaphores, after_a_request_no_unit_is_taken) {
+  runq::run([]() -> task<> {
+    runq::semaphore units(1);
+    std::stop_source source;
+    source.request_stop();
+    bool cancelled = false;
+    try {
+      co_await units.acquire(source.get_token());
+    } catch (const runq::cancelled&) {
+      cancelled = true;
+    }
+    EXPECT_TRUE(cancelled);
+    EXPECT_EQ(units.available_approx(), 1);
+  });
+}
+
 TEST_F(semaphores, misuse_is_refused) {
   runq::run([]() -> task<> {
     runq::semaphore units(1);
