@@ -24,13 +24,17 @@ ends() {
 
 ends 0 "--weaken" --help
 ends 2 "--nonsense" --nonsense
-ends 2 "--budget" --budget large
+ends 2 "--budget" --list --budget large
 ends 2 "--jobs" --jobs none
 ends 2 "no case matches 'ring/nope'" --case ring/nope
 ends 2 "no mutant matches 'nope'" --mutant nope
 ends 2 "no mutant matches 'nope' in the cases that match 'ring/*'" --mutant nope --case 'ring/*'
-ends 2 "with --merge, not with --shard" --pin --shard 1/2
-ends 2 "without --waits-in-place off" --pin --waits-in-place off
+ends 2 "mutants are searched for by the engine exact" --mutant '*' --engine relacy
+for update in --pin --update-ledger; do
+  ends 2 "with --merge, not with --shard" --list "$update" --shard 1/2
+  ends 2 "without --waits-in-place off" --list "$update" --waits-in-place off
+done
+ends 2 "--shard excludes --merge" --merge whole.json --shard 1/2
 ends 2 "full name of one case" --weaken ring.push.publish:relaxed
 ends 2 "SITE:ORDER" --case ring/push_vs_steal --weaken ring.push.publish
 ends 2 "'weak' is no memory order" --case ring/push_vs_steal --weaken ring.push.publish:weak
@@ -38,6 +42,7 @@ ends 2 "no operation is called [ring.nope]" --case ring/push_vs_steal --weaken r
 ends 2 "never executes [ring.drain.claim]" --case ring/push_vs_steal --weaken ring.drain.claim:relaxed
 ends 2 "the search ended before execution 999999" --case ring/push_vs_steal --execution 999999
 ends 2 "cannot write" --case ring/push_vs_steal --execution 1 --json nowhere/results.json
+ends 2 "cannot make the folder" --case ring/push_vs_steal --execution 1 --html /dev/null/pages
 
 # has FILE TEXT
 has() { grep -qF -- "$2" "$1" || fail "$1 does not hold '$2'"; }
@@ -66,10 +71,14 @@ ends 0 "litmus as expected 1/1" --case litmus/coherence
 if grep -q "has this outcome" said.txt; then fail "litmus/coherence has no execution with the outcome"; fi
 
 # Waits that block: the same, and more executions that block.
-ends 0 "searches passed" --case 'mutex/*' --engine exact
+ends 0 "searches passed" --case 'mutex/*' --engine exact --shard 1/1 --json mutex.json
 if grep -q "blocked" said.txt; then fail "no execution of the mutex blocks"; fi
 ends 0 "searches passed" --case 'mutex/*' --engine exact --waits-in-place off
 has said.txt "blocked"
+
+# A run with failures ends with 1: here the counts are not those that are pinned.
+sed -E 's/"executions": [0-9]+/"executions": 1000000/' mutex.json >failed.json
+ends 1 "0 searches passed" --case 'mutex/*' --engine exact --merge failed.json
 
 # A verdict names what it relies on besides C++.
 ends 0 "PASS exhaustive, given membarrier(2)" --case split_ring/interrupt_run_seized --html given
