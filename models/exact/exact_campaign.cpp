@@ -10,7 +10,7 @@
 namespace runq::model::exact {
 
 void campaign::run() {
-  start_ = std::chrono::steady_clock::now();
+  run_.search_began = std::chrono::steady_clock::now();
   next_progress_ = options_.progress_seconds;
   explore_as_asked();
   while (begins_again()) explore_as_asked();
@@ -324,9 +324,7 @@ void campaign::check_limits() {
   if (now >= next_progress_) report_progress(now);
 }
 
-double campaign::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
+double campaign::seconds() const { return run_.seconds_of_search(); }
 
 void campaign::report_progress(double seconds) {
   if (options_.progress == nullptr || !tells_progress_) return;

@@ -3,7 +3,6 @@
 // within a bound, random walks, parts of a search that several share, or the search of a team of processes.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -101,7 +100,6 @@ class campaign {
   std::vector<way> larger_at_;
   team* team_ = nullptr;  ///< while there are several processes
   again undecided_ = again::no;
-  std::chrono::steady_clock::time_point start_;
   std::uint64_t events_unclocked_ = 0;  ///< executed since the clock was last read
   double next_progress_ = 0;            ///< in seconds since the start
   bool tells_progress_ = true;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -90,10 +91,14 @@ struct execution {
   const shortcut* followed = nullptr;  ///< this execution only follows it
   shortcuts::state followed_to;        ///< where it leads
   bool may_begin_again = false;        ///< the number of an execution that is to be shown may turn out to be another
+  std::chrono::steady_clock::time_point search_began;
   std::vector<event_id> executed;
   exact::heap heap;
 
   void begin() noexcept;
+  [[nodiscard]] double seconds_of_search() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - search_began).count();
+  }
   [[nodiscard]] thread_state& running() noexcept { return threads[current]; }
   [[nodiscard]] const thread_state& running() const noexcept { return threads[current]; }
   /// The running thread as scenarios count; -1: construction, or finish().

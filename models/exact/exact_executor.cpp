@@ -294,6 +294,18 @@ void executor::end_at_limit_of_sequential() {
   run_.abandon();
 }
 
+/// One execution may take long: it is asked for every few events, not only after each execution.
+bool executor::is_out_of_time() {
+  constexpr unsigned look_at_clock_every = 64;
+  if (options_.time_limit_seconds <= 0 || ++extended_ % look_at_clock_every != 0) return false;
+  return run_.seconds_of_search() > options_.time_limit_seconds;
+}
+
+void executor::end_at_limit_of_time() {
+  found_.use_up_budget("time_limit_seconds");
+  run_.abandon();
+}
+
 /// Waits until `before` has been replayed: then plain memory holds what was written before it, too.
 void executor::await(event_id before) {
   while (run_.threads[before.thread].position <= before.index) run_.running().stack.suspend();
@@ -307,6 +319,7 @@ void executor::await_arrivals(const step::depart& how) {
 
 void executor::extend(const operation& wanted, site where) {
   if (run_.on_shortcut()) return extend_shortcut(wanted, where);
+  if (is_out_of_time()) end_at_limit_of_time();
   while (lets_others_begin(run_.current)) {
     run_.running().now = status::ready;
     run_.running().stack.suspend();

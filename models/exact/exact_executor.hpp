@@ -61,6 +61,8 @@ class executor {
   void adapt_to(const operation& wanted, site where);
   [[noreturn]] void end_at_limit_of_events();
   [[noreturn]] void end_at_limit_of_sequential();
+  [[nodiscard]] bool is_out_of_time();
+  [[noreturn]] void end_at_limit_of_time();
   void await_arrivals(const step::depart& how);
   void await(event_id before);
   void extend(const operation& wanted, site where);
@@ -80,6 +82,7 @@ class executor {
   judge& judge_;
   findings& found_;
   const exact_options& options_;
+  unsigned extended_ = 0;     ///< how many events it has added, modulo 2 to the power of 32
   bool futile_ = false;       ///< no graph that counts follows from this one
   bool last_rounds_ = false;  ///< of threads that wait in place, and will not go on
   bool impossible_ = false;   ///< load buffering: replayed, a thread does something else than the graph says

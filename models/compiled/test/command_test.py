@@ -259,6 +259,21 @@ int main() {
         self.assertRegex(text, r"rounds=2: no verdict: limit reached: --time-limit;|; there was no time for rounds=2$")
         self.assertIn("\ngrown up to rounds=1; ", text)
 
+    def test_one_long_execution_ends_at_the_time_limit(self):
+        program = self.written("""#include <atomic>
+#include <thread>
+#include <vector>
+std::atomic<int> sum{0};
+int main() {
+  std::vector<std::thread> all;
+  for (int i = 0; i != 4; ++i) all.emplace_back([] { for (int k = 0; k != 450; ++k) sum.fetch_add(1, std::memory_order::relaxed); });
+  for (std::thread& t : all) t.join();
+}
+""")
+        status, text = self.check("--time-limit", "0.1", program)
+        self.assertEqual(status, 2, text)
+        self.assertRegex(text, r"no verdict: limit reached: --time-limit; .*\(0 executions explored")
+
     def test_a_test_does_not_grow_where_a_limit_is_reached(self):
         program = self.written("""#include <atomic>
 #include <runq/grow.hpp>
