@@ -14,7 +14,7 @@
 
 constexpr unsigned few = 8'000;       // ticks
 constexpr unsigned many = 30'000;     // ticks
-constexpr unsigned work = 1'500'000;  // steps
+constexpr unsigned work = 5'000'000;  // steps
 constexpr unsigned calls = 100;       // one in `few / 10` ticks
 constexpr unsigned short_ticks = 20'000;
 
