@@ -70,7 +70,7 @@ int main() {
 #elif defined(FREED_NODE)
 
 // A stack that frees the nodes that it takes while other threads may still read them.
-// check -DFREED_NODE: exhaustive, 4 executions
+// check -DFREED_NODE: exhaustive, 2 executions
 // check -DFREED_NODE --spurious 0: bounded; spurious failures of weak compare-exchanges (--spurious N)
 // check -DFREED_NODE -DFREE: FAIL use after free
 // check -DFREED_NODE -DBESIDE: FAIL use after free: memory is freed while in use: atomically by T1
