@@ -266,11 +266,11 @@ int main() {
 std::atomic<int> sum{0};
 int main() {
   std::vector<std::thread> all;
-  for (int i = 0; i != 4; ++i) all.emplace_back([] { for (int k = 0; k != 450; ++k) sum.fetch_add(1, std::memory_order::relaxed); });
+  for (int i = 0; i != 4; ++i) all.emplace_back([] { for (int k = 0; k != 1400; ++k) sum.fetch_add(1, std::memory_order::relaxed); });
   for (std::thread& t : all) t.join();
 }
 """)
-        status, text = self.check("--time-limit", "0.1", program)
+        status, text = self.check("--time-limit", "1", "--max-events", "9000", program)
         self.assertEqual(status, 2, text)
         self.assertRegex(text, r"no verdict: limit reached: --time-limit; .*\(0 executions explored")
 
