@@ -126,8 +126,10 @@ TEST_F(cancelling, SC4_a_request_ends_waits_for_a_mutex_and_the_task_that_still_
     const int n = co_await ended_by_request(stopping, lock, 10);
     EXPECT_EQ(n, 10);
     runq::go([&]() -> task<> {
-      const auto guard = co_await m.scoped_lock(std::stop_token());
-      got_it = true;
+      {
+        const auto guard = co_await m.scoped_lock(std::stop_token());
+        got_it = true;
+      }
       last.done();
     });
     co_await runq::yield();
