@@ -318,8 +318,7 @@ answer judge(const search_result& r, session& s, const run_options& options) {
   if (r.keeps_rounds && !options.search.keeps_rounds) {
     a.text +=
         "note: only relaxed operations order an access after a loop, and it may race with a round in vain that was "
-        "left out: "
-        "all was explored again, as with --keep-rounds on\n";
+        "left out: all was explored again, as with --keep-rounds on\n";
   }
   if (r.told_apart) {
     a.text +=

@@ -23,7 +23,7 @@ namespace {
 class reason {
  public:
   reason(const search_result& r, const std::map<std::uint32_t, std::string>& names)
-      : r_(r), trace_(r.trace), names_(names) {}
+      : r_(r), trace_(r.trace), digits_(digits_of(r.trace)), names_(names) {}
 
   [[nodiscard]] explanation find() {
     if (r_.what == failure::none || trace_.empty()) return {};
@@ -381,7 +381,7 @@ class reason {
 
   /// A value of the step's variable.
   [[nodiscard]] std::string shown(const event& e, std::uint64_t value) const {
-    return render_value(value, digits_of(trace_), e.signed_bytes);
+    return render_value(value, digits_, e.signed_bytes);
   }
 
   /// Which value of another thread the one that is read has replaced.
@@ -465,6 +465,7 @@ class reason {
 
   const search_result& r_;
   const std::vector<event>& trace_;
+  const unsigned digits_;  ///< of the trace's addresses
   const std::map<std::uint32_t, std::string>& names_;
   explanation found_;
 };

@@ -17,10 +17,6 @@ namespace random_programs {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order::relaxed;
-constexpr auto acquire = std::memory_order::acquire;
-constexpr auto release = std::memory_order::release;
-
 enum class step : std::uint8_t {
   load,
   store,
@@ -99,14 +95,6 @@ struct of_blocks {
   bool freed[2]{};
 };
 
-[[gnu::noinline]] void look_at(const unsigned& memory) {
-  const unsigned found = memory;
-  asm volatile("" : : "r"(found));
-}
-[[gnu::noinline]] void look_at_atomically(unsigned& memory) {
-  const unsigned found = std::atomic_ref(memory).load(relaxed);
-  asm volatile("" : : "r"(found));
-}
 [[gnu::noinline]] unsigned add(variable& v) {
   unsigned found = v.load(relaxed);
   while (!v.compare_exchange_strong(found, found + 1, acquire, relaxed)) {

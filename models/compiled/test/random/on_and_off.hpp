@@ -3,6 +3,7 @@
 // same in random programs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,20 @@
 #include "random.hpp"
 
 namespace random_programs {
+
+inline constexpr auto relaxed = std::memory_order::relaxed;
+inline constexpr auto acquire = std::memory_order::acquire;
+inline constexpr auto release = std::memory_order::release;
+
+// What a round of a loop accesses beside its variable. What that leaves on the stack is gone when it returns.
+[[gnu::noinline]] inline void look_at(const unsigned& memory) {
+  const unsigned found = memory;
+  asm volatile("" : : "r"(found));
+}
+[[gnu::noinline]] inline void look_at_atomically(unsigned& memory) {
+  const unsigned found = std::atomic_ref(memory).load(relaxed);
+  asm volatile("" : : "r"(found));
+}
 
 /// `Step` numbers what an instruction does; `of` is the variable that it uses.
 template <class Step>

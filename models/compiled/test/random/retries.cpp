@@ -16,10 +16,6 @@ namespace random_programs {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order::relaxed;
-constexpr auto acquire = std::memory_order::acquire;
-constexpr auto release = std::memory_order::release;
-
 enum class step : std::uint8_t {
   load,
   store,

@@ -21,9 +21,6 @@ namespace random_programs {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order::relaxed;
-constexpr auto acquire = std::memory_order::acquire;
-constexpr auto release = std::memory_order::release;
 constexpr auto acq_rel = std::memory_order::acq_rel;
 constexpr auto seq_cst = std::memory_order::seq_cst;
 

@@ -17,10 +17,6 @@ namespace random_programs {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order::relaxed;
-constexpr auto acquire = std::memory_order::acquire;
-constexpr auto release = std::memory_order::release;
-
 enum class step : std::uint8_t {
   store,
   store_release,
@@ -73,15 +69,6 @@ struct shared {
   unsigned memory[2]{};
 };
 
-/// What a round leaves on its stack is gone when it returns.
-[[gnu::noinline]] void look_at(const unsigned& memory) {
-  const unsigned found = memory;
-  asm volatile("" : : "r"(found));
-}
-[[gnu::noinline]] void look_at_atomically(unsigned& memory) {
-  const unsigned found = std::atomic_ref(memory).load(relaxed);
-  asm volatile("" : : "r"(found));
-}
 [[gnu::noinline]] void add_nothing_to(unsigned& memory) { std::atomic_ref(memory).fetch_add(0, relaxed); }
 
 /// Waits until `ends()`, and after each round in vain does `meanwhile()`.
