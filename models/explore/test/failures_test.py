@@ -20,9 +20,15 @@ with open(PROGRAM) as source:
 wrong = []
 
 
+until_wrong = False
+
+
 def expect(what, fits, text):
-    if not fits:
-        wrong.append(f"{what}:\n{text}")
+    if fits:
+        return
+    if until_wrong:
+        sys.exit(f"{what}:\n{text}")
+    wrong.append(f"{what}:\n{text}")
 
 
 class Program:
@@ -228,8 +234,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
     parser.add_argument("--check", help="runq-check")
-    parser.add_argument("--short", action="store_true", help="only that it is small, and stops")
+    parser.add_argument("--short", action="store_true", help="only that it is small, and stops; and no more after what is wrong")
     options = parser.parse_args()
+    global until_wrong
+    until_wrong = options.short
     with tempfile.TemporaryDirectory() as scratch:
         failing = Program(options.tool, scratch, "failing", PROGRAM, "-DWRONG")
         smaller(failing)

@@ -76,29 +76,29 @@ MUTANTS = {
                               "", "twins", "exceptions.cpp"),
     "pointers_teach_nothing": ("interpose_exceptions.cpp", "!runq::model::explore::in_runtime) let_go_of(*pointer);",
                                "false) let_go_of(*pointer);", "twins", "exceptions.cpp -DBY_POINTER"),
-    "ticks_hide_deadlocks": ("scheduler.cpp", "  if (!others_wait || timeouts_alone", "  if (true || timeouts_alone", "power", ""),
+    "ticks_hide_deadlocks": ("scheduler.cpp", "  if (!others_wait || timeouts_alone", "  if (true || timeouts_alone", "power", "strategies"),
     "who_is_alone_is_in_a_deadlock": ("scheduler.cpp", "if (!others_wait || timeouts_alone", "if (timeouts_alone", "twins",
                                       "ticks.cpp -DALONE -DTICKS=12000 -DMILLISECONDS=10"),
     "few_ticks_are_many": ("scheduler.cpp", "timeouts_alone < timeouts_in_vain || ", "", "twins",
                            "ticks.cpp -DTICKS=200 -DMILLISECONDS=1000"),
     "short_ticks_are_long": ("scheduler.cpp", " || clock_now() - alone_since < seconds_in_vain * second", "", "twins",
                              "ticks.cpp -DTICKS=12000 -DMILLISECONDS=1"),
-    "limits_of_time_heal": ("scheduler.cpp", "if (!choices.timeouts_fail || ready_count != 1) return;", "return;", "power", ""),
+    "limits_of_time_heal": ("scheduler.cpp", "if (!choices.timeouts_fail || ready_count != 1) return;", "return;", "power", "strategies"),
     "a_sleep_is_a_limit_of_time": ("scheduler.cpp", "ready[0]->timed_out && ready[0]->waited != wait_kind::sleep",
-                                   "ready[0]->timed_out", "power", ""),
-    "points_are_steps": ("scheduler.cpp", "? counts.changes : counts.steps;", "? counts.steps : counts.steps;", "power", ""),
-    "reads_are_points": ("locations.cpp", "changes ? step_before_change(object) : step({object, false});", "step_before_change(object);", "power", ""),
+                                   "ready[0]->timed_out", "power", "strategies"),
+    "points_are_steps": ("scheduler.cpp", "? counts.changes : counts.steps;", "? counts.steps : counts.steps;", "power", "strategies"),
+    "reads_are_points": ("locations.cpp", "changes ? step_before_change(object) : step({object, false});", "step_before_change(object);", "power", "strategies"),
     "tiny_programs_in_one_file": ("start.cpp", "one_more(options.tiny, std::count_if(all.begin(), all.end(), wrote_tiny));",
                                   "options.tiny;", "only", "tests_of_googletest.cpp"),
     "skips_are_explored": ("tests.cpp", "if (output.find(\"\\n[  SKIPPED ] \") == std::string::npos) return {};", "return {};", "only",
                            "tests_of_googletest.cpp"),
     "character_tables_are_empty": ("start.cpp", "  fill_character_tables();\n", "", "twins", "characters.cpp"),
     "instrumented_is_not": ("modules.cpp", 'substr(0, 7) == "__tsan_"', 'substr(0, 7) == "__asan_"', "failures", ""),
-    "priorities_are_kept": ("scheduler.cpp", "  if (by_partial_order()) draw_again_against(first);\n", "", "power", ""),
-    "patience_is_ignored": ("scheduler.cpp", "return is_too_long(*blocked[i]) ? nullptr : blocked[i];", "return blocked[i];", "power", ""),
-    "patience_is_for_all": ("scheduler.cpp", "t.deadline >= clock_now() + choices.patience", "true", "power", ""),
-    "other_variables_race": ("scheduler.cpp", "a.object == b.object && ", "", "power", ""),
-    "reads_race": ("scheduler.cpp", " && (a.changes || b.changes)", "", "power", ""),
+    "priorities_are_kept": ("scheduler.cpp", "  if (by_partial_order()) draw_again_against(first);\n", "", "power", "orders"),
+    "patience_is_ignored": ("scheduler.cpp", "return is_too_long(*blocked[i]) ? nullptr : blocked[i];", "return blocked[i];", "power", "strategies"),
+    "patience_is_for_all": ("scheduler.cpp", "t.deadline >= clock_now() + choices.patience", "true", "power", "strategies"),
+    "other_variables_race": ("scheduler.cpp", "a.object == b.object && ", "", "power", "orders"),
+    "reads_race": ("scheduler.cpp", " && (a.changes || b.changes)", "", "power", "orders"),
     "a_wake_up_looks_at_memory": ("interpose_system.cpp", "    long woken = 0;\n",
                                   "    long woken = 0;\n    access<4>(reinterpret_cast<std::uintptr_t>(word), is_atomic, code);\n",
                                   "twins", "after_release.cpp -DAFTER=2"),
@@ -264,7 +264,7 @@ def test_command(tool, kind, what, runs):
         return [sys.executable, os.path.join(here, "litmus_test.py"), "--tool", tool, "--runs", runs, "--only", what,
                 os.path.join(here, "litmus.cpp")]
     if kind == "power":
-        return [sys.executable, os.path.join(here, "power_test.py"), "--tool", tool, *(["--only", what] if what else [])]
+        return [sys.executable, os.path.join(here, "power_test.py"), "--tool", tool, "--only", what]
     if kind == "failures":
         return [sys.executable, os.path.join(here, "failures_test.py"), "--tool", tool, "--short"]
     if kind == "only":

@@ -153,8 +153,9 @@ class Known(unittest.TestCase):
 
     def test_what_the_sanitizer_says(self):
         races = "int data;\nint main() {\n  std::thread writer([] { data = 1; });\n  data = 2;\n  writer.join();\n}\n"
-        self.assertIn("  ThreadSanitizer: data race in run 1\n", self.sanitized(races))
-        self.assertRegex(self.sanitized(races, "--markdown"), r" \| data race in run 1 \|\n")
+        # Whether the two threads meet in the first run is the system's choice.
+        self.assertRegex(self.sanitized(races), r"(?m)^  ThreadSanitizer: data race in run \d+$")
+        self.assertRegex(self.sanitized(races, "--markdown"), r"(?m) \| data race in run \d+ \|$")
         self.assertRegex(self.sanitized("int main() {}\n"), r"  ThreadSanitizer: nothing in \d+ runs\n")
         self.assertIn("  ThreadSanitizer: run 1 fails\n", self.sanitized("int main() { std::abort(); }\n"))
         endless = "int main() {\n  for (volatile int i = 0;; i = i) {}\n}\n"
