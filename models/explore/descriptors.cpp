@@ -40,6 +40,7 @@ struct timer {
 /// too.
 struct descriptor_table {
   std::map<int, channel*> channels;
+  std::map<int, channel*> takers;  // of those whose file was taken, until the number is given out again
   std::map<int, std::vector<watched_descriptor>> watched;  // by epoll instance
   std::map<int, timer> timers;
   std::map<std::uint16_t, channel*> clients;  // by the port of their end
@@ -81,12 +82,14 @@ void find_next_timer() noexcept {
 void give_channel(int fd) {
   if (fd < 0) return;
   const runtime_scope scope;
+  table().takers.erase(fd);
   table().channels[fd] = descriptor_table::new_channel();
 }
 
 void share_channel(int fd, int other) {
   if (fd < 0) return;
   const runtime_scope scope;
+  table().takers.erase(fd);
   const auto found = table().channels.find(other);
   if (found == table().channels.end()) {
     table().channels.erase(fd);
@@ -104,6 +107,19 @@ void forget_descriptor(int fd) {
   for (auto& [epoll, watched] : all.watched) {
     std::erase_if(watched, [fd](const watched_descriptor& w) { return w.fd == fd; });
   }
+}
+
+void take_file_from(int fd) {
+  const runtime_scope scope;
+  channel*& taker = table().takers[fd];
+  if (taker == nullptr) taker = descriptor_table::new_channel();
+  add_to(taker);
+}
+
+void learn_who_took_file(int fd) {
+  const runtime_scope scope;
+  const auto found = table().takers.find(fd);
+  if (found != table().takers.end()) acquire(found->second);
 }
 
 void read_from(int fd) {
@@ -140,6 +156,7 @@ void join_client(int accepted) {
   const std::uint16_t port = port_of(accepted, SYS_getpeername);
   const runtime_scope scope;
   descriptor_table& all = table();
+  all.takers.erase(accepted);
   all.channels.erase(accepted);
   if (const auto client = all.clients.find(port); port != 0 && client != all.clients.end()) {
     all.channels[accepted] = client->second;

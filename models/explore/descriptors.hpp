@@ -23,6 +23,11 @@ void share_channel(int fd, int other);
 /// Its number may be used again.
 void forget_descriptor(int fd);
 
+/// The number has lost its file: what the running thread has done before, those know that call with the number later.
+void take_file_from(int fd);
+/// The running thread calls with the number, and knows what was done before it lost its file.
+void learn_who_took_file(int fd);
+
 /// What others have written there before, the running thread knows now.
 void read_from(int fd);
 /// What it has done, those know that read from there later.

@@ -53,6 +53,11 @@ void begin_call() {
   step();
   begin_event();
 }
+/// A call with a descriptor, which is carried out at once.
+void begin_call(int fd) {
+  begin_call();
+  learn_who_took_file(fd);
+}
 
 /// How a call waits that the kernel would let wait.
 struct waiting {
@@ -99,6 +104,7 @@ template <class Attempt>
   for (;;) {
     bool waits = false;
     long result = 0;
+    learn_who_took_file(w.fd);
     {
       const without_waiting now(w.fd);
       result = attempt();
@@ -267,6 +273,7 @@ namespace {
   if (!is_explored() || result < 0 || of == fd) return static_cast<int>(result);
   forget_descriptor(fd);
   share_channel(fd, of);
+  take_file_from(fd);
   descriptors_have_changed();
   return static_cast<int>(result);
 }
@@ -289,20 +296,21 @@ RUNQ_HOOK int eventfd_read(int fd, eventfd_t* value) { return read(fd, value, si
 RUNQ_HOOK int eventfd_write(int fd, eventfd_t value) { return write(fd, &value, sizeof value) < 0 ? -1 : 0; }
 RUNQ_HOOK int dup(int fd) noexcept { return static_cast<int>(copy(system_call(SYS_dup, fd), fd)); }
 RUNQ_HOOK int dup2(int of, int fd) noexcept {
-  if (is_explored()) begin_call();
+  if (is_explored()) begin_call(of);
   if (of != fd) return copy_to(system_call(SYS_dup3, of, fd, 0), of, fd);
   return system_call(SYS_fcntl, fd, F_GETFD) < 0 ? -1 : fd;
 }
 RUNQ_HOOK int dup3(int of, int fd, int flags) noexcept {
-  if (is_explored()) begin_call();
+  if (is_explored()) begin_call(of);
   return copy_to(system_call(SYS_dup3, of, fd, flags), of, fd);
 }
 RUNQ_HOOK int close(int fd) {
   if (!is_explored()) return static_cast<int>(system_call(SYS_close, fd));
-  begin_call();
+  begin_call(fd);
   write_to(fd);
   const long result = system_call(SYS_close, fd);
   forget_descriptor(fd);
+  take_file_from(fd);
   const int error = errno;
   descriptors_have_changed();
   errno = error;
@@ -310,7 +318,7 @@ RUNQ_HOOK int close(int fd) {
 }
 RUNQ_HOOK int shutdown(int fd, int how) noexcept {
   if (!is_explored()) return static_cast<int>(system_call(SYS_shutdown, fd, how));
-  begin_call();
+  begin_call(fd);
   write_to(fd);
   const long result = system_call(SYS_shutdown, fd, how);
   const int error = errno;
@@ -404,6 +412,7 @@ constexpr std::uint64_t no_limit = ~std::uint64_t{0};
   if (ready == 0 && limit == 0) yield();
   touch(polled, count * sizeof *polled, is_a_write, code);
   for (nfds_t i = 0; i != count && ready > 0; ++i) {
+    learn_who_took_file(polled[i].fd);
     if ((polled[i].revents & ~POLLOUT) != 0) read_from(polled[i].fd);
     if ((polled[i].revents & POLLOUT) != 0) learn_from_readers(polled[i].fd);
   }
@@ -527,7 +536,7 @@ RUNQ_HOOK int epoll_create1(int flags) noexcept {
 RUNQ_HOOK int epoll_create(int) noexcept { return epoll_create1(0); }
 RUNQ_HOOK int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {
   if (!is_explored()) return static_cast<int>(system_call(SYS_epoll_ctl, epoll, operation, fd, event));
-  begin_call();
+  begin_call(fd);
   const long result = system_call(SYS_epoll_ctl, epoll, operation, fd, event);
   const int error = errno;
   if (result == 0) note_epoll_control(epoll, operation, fd, event);

@@ -55,6 +55,17 @@ MUTANTS = {
                                    "endings.cpp -DWAY=12"),
     "a_pipe_teaches_nothing": ("descriptors.cpp", "  acquire(table().of(fd));\n  hand_on_as_reader(table().of(fd));\n", "", "twins",
                                "descriptors.cpp"),
+    "a_number_without_a_file_teaches_nothing": (
+        "descriptors.cpp", "  if (found != table().takers.end()) acquire(found->second);\n", "", "twins", "descriptors.cpp -DWAY=0"),
+    "dup_takes_no_file": ("interpose_files.cpp", "  share_channel(fd, of);\n  take_file_from(fd);\n", "  share_channel(fd, of);\n",
+                          "twins", "descriptors.cpp -DWAY=0"),
+    "close_takes_no_file": ("interpose_files.cpp", "  forget_descriptor(fd);\n  take_file_from(fd);\n", "  forget_descriptor(fd);\n",
+                            "twins", "descriptors.cpp -DWAY=0"),
+    "a_number_given_out_again_teaches": ("descriptors.cpp", "  table().takers.erase(fd);\n  table().channels[fd] =",
+                                         "  table().channels[fd] =", "twins", "descriptors.cpp -DWAY=6"),
+    "a_shared_number_given_out_again_teaches": (
+        "descriptors.cpp", "  table().takers.erase(fd);\n  const auto found", "  const auto found", "twins",
+        "descriptors.cpp -DWAY=6"),
     "timers_never_end": ("descriptors.cpp", "  find_next_timer();\n  if (has_ended)", "  if (false)", "twins", "descriptors.cpp"),
     "events_teach_nothing": ("descriptors.cpp", "      acquire(table().of(w.fd));\n", "", "twins", "descriptors.cpp"),
     "membarrier_is_the_callers": ("interpose_system.cpp", "  seq_cst_fence_in_all_threads();", "  seq_cst_fence();", "twins",

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Threads that wait for descriptors: in virtual time, and never in the kernel. What a thread has done before it writes,
-// those know that read it; two that write know nothing of each other.
-// check -DWAY=0: passes
-// check -DWAY=1: FAIL deadlock
-// check -DWAY=2: FAIL data race
-// check -DWAY=3: FAIL deadlock
-// check -DWAY=4: FAIL data race
+// those know that read it; two that write know nothing of each other. Who calls with a number that has lost its file
+// knows what was done before; who calls with a number that was given out again does not. check -DWAY=0: passes check
+// -DWAY=1: FAIL deadlock check -DWAY=2: FAIL data race check -DWAY=3: FAIL deadlock check -DWAY=4: FAIL data race check
+// -DWAY=5: FAIL data race check -DWAY=6: FAIL data race
 #include <array>
+#include <atomic>
 #include <cassert>
 #include <cerrno>
 #include <chrono>
@@ -171,6 +170,35 @@ void counters_and_timers() {
   close(event);
 }
 
+/// Reads, again and again, until there is another error than that nothing was written.
+int error_of_read(int fd) {
+  char c = 0;
+  while (read(fd, &c, 1) == -1 && errno == EAGAIN) std::this_thread::yield();
+  return errno;
+}
+
+void a_number_loses_its_file() {
+  ends p;
+  const int unreadable = epoll_create1(EPOLL_CLOEXEC);
+  assert(fcntl(p.read, F_SETFL, O_NONBLOCK) == 0);
+  int replaced = 0;
+  int closed = 0;
+  std::thread other([&] {
+    replaced = 1;
+    assert(dup3(unreadable, p.read, O_CLOEXEC) == p.read);
+  });
+  assert(error_of_read(p.read) == EINVAL && replaced == 1);
+  other.join();
+  std::thread another([&] {
+    closed = 1;
+    close(unreadable);
+  });
+  pollfd polled{unreadable, POLLIN, 0};
+  while (poll(&polled, 1, 0) == 0) std::this_thread::yield();
+  assert((polled.revents & POLLNVAL) != 0 && closed == 1);
+  another.join();
+}
+
 volatile std::sig_atomic_t rung = 0;
 void an_alarm() {
   std::signal(SIGALRM, [](int) { rung = 1; });
@@ -189,6 +217,7 @@ int main() {
     connections();
     many_at_a_time();
     counters_and_timers();
+    a_number_loses_its_file();
     an_alarm();
     return 0;
   }
@@ -226,5 +255,33 @@ int main() {
     std::thread b(write_both);
     a.join();
     b.join();
+  }
+  if (WAY == 5) {
+    // It is written when the number has lost its file.
+    assert(fcntl(p.read, F_SETFL, O_NONBLOCK) == 0);
+    const int unreadable = epoll_create1(EPOLL_CLOEXEC);
+    std::thread other([&] {
+      assert(dup3(unreadable, p.read, O_CLOEXEC) == p.read);
+      plain = 1;
+    });
+    assert(error_of_read(p.read) == EINVAL);
+    plain = 2;
+    other.join();
+  }
+  if (WAY == 6) {
+    // The numbers are those of another pipe.
+    std::atomic<bool> are_closed{false};
+    std::thread other([&] {
+      plain = 1;
+      close(p.read);
+      close(p.write);
+      are_closed.store(true, std::memory_order::relaxed);
+    });
+    while (!are_closed.load(std::memory_order::relaxed)) std::this_thread::yield();
+    const ends again;
+    assert(again.read == p.read && again.write == p.write);
+    assert(write(again.write, "x", 1) == 1 && read(again.read, &c, 1) == 1);
+    plain = 2;
+    other.join();
   }
 }
