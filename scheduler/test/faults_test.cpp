@@ -64,7 +64,8 @@ std::atomic<void (*)(void* state, std::int64_t ns)> in_sleep{nullptr};
 std::atomic<void*> state_in_sleep{nullptr};
 std::atomic<bool> next_thread_is_monitor{false};
 
-/// What the next read(), send() or accept4() calls first, once. It returns the error with which the call fails, or 0.
+/// What the next read(), send() or accept4() of a task calls first, once. It returns the error with which the call
+/// fails, or 0.
 std::atomic<std::function<int()>*> in_next_call{nullptr};
 
 /// The error with which the next call of one of these functions fails; 0: it does not fail.
@@ -118,6 +119,8 @@ bool monitor_naps(bool waits, const timespec* timeout) {
 }
 
 bool this_call_fails() {
+  // A machine that is woken in the poller reads, too.
+  if (runq::detail::this_front() == nullptr) return false;
   auto* const does = in_next_call.exchange(nullptr);
   if (does == nullptr) return false;
   const int error = (*does)();
