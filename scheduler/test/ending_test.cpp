@@ -999,6 +999,7 @@ TEST_F(ending, L2_the_result_of_a_call_that_ends_after_main_is_destroyed) {
         auto call = [&] {
           in_call = true;
           EXPECT_TRUE(sched_test::wait_until([&] { return s.procs() == 0; })) << "the run ends";
+          s.set_procs(procs);  // by a lock: so what comes next knows that the run ends
           return result;
         };
         const auto got = co_await runq::blocking(std::ref(call));
