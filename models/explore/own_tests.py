@@ -65,13 +65,17 @@ def judge(name, text, reasons):
     return text.startswith("explored: "), "\n".join((f"{name}: {head}", *more))
 
 
+def limits(options):
+    return ["--time-limit", options.seconds, "--runs", "1000000000", "--seed", options.seed, *PATIENCE]
+
+
 def explore_tests(options, program, reasons, say):
     # What would take too long is not begun; what is refused by name is asked, because that may change.
     left_out = [fnmatch.translate(p).removeprefix("(?s:").removesuffix(r")\Z") for p, r in reasons
                 if not r.startswith(REFUSED)]
     only = "^(?!(" + "|".join(left_out) + ")$)" if left_out else "."
     count = wrong = 0
-    command = [options.tool, "--program", program, "--time-limit", options.seconds, "--runs", "1000000000", *PATIENCE, "--only", only]
+    command = [options.tool, "--program", program, *limits(options), "--only", only]
     for name, text in sections(command):
         is_right, line = judge(name, text, reasons)
         say(line.splitlines()[0] if is_right else f"WRONG {line}")
@@ -82,8 +86,8 @@ def explore_tests(options, program, reasons, say):
 
 
 def explore_whole(options, program, say):
-    done = subprocess.run([options.tool, "--program", program, "--time-limit", options.seconds, "--runs", "1000000000", *PATIENCE, "--",
-                           *options.words], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run([options.tool, "--program", program, *limits(options), "--", *options.words], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
     name = f"{os.path.basename(program)} {' '.join(options.words)}"
     say(f"{name}: {done.stdout.splitlines()[0]}" if done.returncode == 0 else f"WRONG {name}: {done.stdout}")
     return done.returncode
@@ -118,6 +122,7 @@ def main():
     parser.add_argument("--summary", metavar="FOLDER")
     parser.add_argument("--log", metavar="FILE", help="write there, too, what is printed about each test")
     parser.add_argument("--seconds", default="10", help="how long: of each test an equal share, and at least two runs")
+    parser.add_argument("--seed", default="1", help="of the first run")
     parser.add_argument("--not-explored", default=os.path.join(here, "not_explored.txt"))
     parser.add_argument("--source", action="append", default=[], help="in place of PROGRAM: compile this, with GoogleTest")
     parser.add_argument("--include", default=".", help="where headers of the sources are")
