@@ -338,7 +338,7 @@ TEST_F(blocking, many_sections_wait_for_the_same_processor) {
 // ---- threads --------------------------------------------------------------------------------------------------------
 
 TEST_F(blocking, L21_sequential_calls_use_the_same_threads) {
-  scheduler s({.procs = 2});
+  scheduler s({.procs = 2, .idle_thread_life = 1h});  // however slow the test is
   s.run([]() -> task<> {
     for (int i = 0; i != 1000; ++i) co_await runq::blocking([] { std::this_thread::sleep_for(100us); });
   });
@@ -347,7 +347,7 @@ TEST_F(blocking, L21_sequential_calls_use_the_same_threads) {
 
 TEST_F(blocking, L21_calls_that_lose_their_processor_use_the_same_threads) {
   constexpr int calls = slow_build ? 200 : 1000;
-  scheduler s({.procs = 1});
+  scheduler s({.procs = 1, .idle_thread_life = 1h});  // however slow the test is
   s.run([]() -> task<> {
     for (int i = 0; i != calls; ++i) {
       std::atomic<bool> ran{false};
