@@ -78,8 +78,12 @@ TEST(mutex, a_lock_may_be_handed_on_to_a_task_that_ends_it) {
     const auto main = []() -> task<> {
       runq::mutex m;
       auto mine = co_await m.scoped_lock();
-      auto other = runq::spawn([handed_on = std::move(mine)]() -> task<> { co_await runq::yield(); });
+      std::atomic<bool> tried{false};
+      auto other = runq::spawn([handed_on = std::move(mine), &tried]() -> task<> {
+        co_await sched_test::yield_until([&] { return tried.load(); });
+      });
       EXPECT_FALSE(m.try_lock());
+      tried = true;
       const auto next = co_await m.scoped_lock();
       co_await other;
     };
