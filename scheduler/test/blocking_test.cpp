@@ -204,8 +204,10 @@ TEST_F(blocking, S2_the_task_of_a_call_that_finds_no_processor_is_queued) {
     std::atomic<bool> ran{false};
     runq::go([&] {
       ran = true;
-      EXPECT_TRUE(wait_until([&] { return s.stats().calls_queued == 1; }));
-      EXPECT_EQ(s.stats().global_queue, 1U);
+      EXPECT_TRUE(wait_until([&] {
+        const runq::statistics n = s.stats();
+        return n.calls_queued == 1 && n.global_queue == 1;
+      }));
       const auto its_thread_sleeps = [&] { return s.trace().find(" idlethreads=1 ") != std::string::npos; };
       EXPECT_TRUE(wait_until(its_thread_sleeps)) << s.trace();
     });
