@@ -281,7 +281,7 @@ def compare_costs(o, reports):
     (one, one_seconds), (every, all_seconds) = ([sum(part) for part in zip(*side)] for side in zip(*costs))
     print(f"known: {len(costs)} of {len(reports)} reports: mended {one} executions, {one_seconds:.2f} s; "
           f"all failures {every} executions, {all_seconds:.2f} s")
-    return 0
+    return 0 if len(costs) == len(reports) else 2
 
 
 def print_report(o, report, home):

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`./kit verify --known` on a repository that this test makes: a flag that is set relaxed, and then with release."""
+import os
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 TOOL = sys.argv.pop()
@@ -40,7 +42,7 @@ REPORT = {
 BY_HAND = '[{ file = "src/flag.h", from = "memory_order_relaxed", to = "memory_order_release" }]'
 
 
-class Known(unittest.TestCase):
+class OfRepository(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -58,6 +60,8 @@ class Known(unittest.TestCase):
     def git(self, *words):
         subprocess.run(["git", "-C", self.checkout, *words], check=True)
 
+
+class Known(OfRepository):
     def known(self, without=(), names=(), command=(), **changed):
         """Checks the report, with these keys left out and these values instead."""
         report = {key: value for key, value in (REPORT | changed).items() if key not in without}
@@ -177,6 +181,92 @@ class Known(unittest.TestCase):
         self.assertEqual(status, 0, text)
         self.assertIn("| [late](https://example.org/issues/1) | set() does not release | FAIL 2 | data race: ", text)
         self.assertIn(" | exhaustive 2 |", text)
+
+
+# A checker that says of each version what the test wants: "buggy" is the one with a relaxed order.
+STANDS_IN = """#!/bin/sh
+version=fixed
+for word; do
+  case $word in
+    -I*) ! grep -q relaxed "${word#-I}/flag.h" 2>/dev/null || version=buggy ;;
+    */program) program=$word ;;
+  esac
+done
+cp "$FAKES/$version" "$program"
+"""
+FAILS = "FAIL in execution 2: data race: of T0 | and T1\nwhy: step 2\n"
+PASSES = "exhaustive: nothing fails (2 executions explored, 0.01 s)\n"
+
+
+class Verdicts(OfRepository):
+    """What becomes of them, without a compiler."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "tool").write_text(STANDS_IN, encoding="utf-8")
+        (self.folder / "tool").chmod(0o755)
+        patched = unittest.mock.patch.dict(os.environ, FAKES=str(self.folder))
+        patched.start()
+        self.addCleanup(patched.stop)
+        self.says(FAILS, PASSES)
+
+    def says(self, *texts, stream=1):
+        for name, text in zip(("buggy", "fixed"), texts):
+            (self.folder / name).write_text(f"#!/bin/sh\ncat >&{stream} <<'END'\n{text}END\n", encoding="utf-8")
+            (self.folder / name).chmod(0o755)
+
+    def reports(self, *more, command=()):
+        """Checks several reports: each as it is in REPORT, but for these."""
+        table = self.folder / "known.toml"
+        all_reports = [REPORT | {"test": '"late.cpp"'} | changed for changed in ({}, *more)]
+        table.write_text("".join("[[report]]\n" + "".join(f"{k} = {v}\n" for k, v in one.items() if v) for one in all_reports), encoding="utf-8")
+        ran = subprocess.run([sys.executable, "-B", HERE.parent / "known.py", "--tool", self.folder / "tool", *command, "--table", table,
+                              self.folder / "checkouts"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        return ran.returncode, ran.stdout
+
+    def test_one_report_that_is_not_checked_is_not_hidden_by_others(self):
+        gone, wrong = {"name": '"gone"', "take": '["lib"]'}, {"name": '"wrong"', "fixed": '"exhaustive 3"'}
+        for more, status, counts in (([], 0, "1 as expected, 0 not as expected, 0 not checked"), ([gone], 2, "1 as expected, 0 not as expected, 1 not checked"),
+                                     ([wrong], 1, "1 as expected, 1 not as expected, 0 not checked"), ([gone, wrong], 2, "1 as expected, 1 not as expected, 1 not checked")):
+            got, text = self.reports(*more)
+            self.assertEqual(got, status, text)
+            self.assertTrue(text.endswith(f"known: {1 + len(more)} reports, {counts}\n"), text)
+
+    def test_two_reports_have_two_names(self):
+        self.assertEqual(self.reports({}), (2, f"known: {self.folder}/known.toml: two reports have the same name\n"))
+
+    def test_a_verdict_is_read_wherever_it_is_printed(self):
+        self.says("of the program\n" + FAILS, "a warning\n" + PASSES, stream=2)
+        status, text = self.reports()
+        self.assertEqual(status, 0, text)
+        for printed, verdict in (("", "no verdict"), ("no verdict: limit reached (2 executions explored, 1 s)\n", "no verdict"),
+                                 (PASSES.replace("2 exec", "3 exec"), "exhaustive 3"), (PASSES.replace("exhaustive", "bounded"), "bounded 2"),
+                                 (FAILS, "FAIL 2")):
+            self.says(FAILS, printed)
+            status, text = self.reports()
+            self.assertEqual(status, 1, text)
+            self.assertRegex(text, rf"fixed: {verdict}, .*  EXPECTED: exhaustive 2\n")
+            self.assertIn(printed, text)
+
+    def test_a_fix_replaces_one_text(self):
+        twice = '[{ file = "src/flag.h", from = "memory_order_", to = "memory_order_" }]'
+        status, text = self.reports({"name": '"twice"', "after": "", "fix": twice})
+        self.assertEqual(status, 2, text)
+        self.assertIn("src/flag.h has 2 times what the fix replaces", text)
+
+    def test_costs_of_some_reports_are_not_those_of_all(self):
+        every = ["--all-failures", "9"]
+        self.says("FAIL: 1 different failure in 1 of 7 executions, 0.50 s\n", PASSES)
+        status, text = self.reports({"name": '"other"'}, command=every)
+        self.assertEqual(status, 0, text)
+        self.assertIn("known: 2 of 2 reports: mended 4 executions, 0.02 s; all failures 14 executions, 1.00 s\n", text)
+        status, text = self.reports({"name": '"other"', "take": '["lib"]'}, command=every)
+        self.assertEqual(status, 2, text)
+        self.assertIn("other: not checked: ", text)
+        self.assertRegex(text, r"(?m)^known: 1 of 2 reports: mended 2 executions")
+
+    def test_a_cell_of_a_table_has_no_bars(self):
+        self.assertIn(r"| FAIL 2 | data race: of T0 \| and T1; step 2 | exhaustive 2 |", self.reports(command=["--markdown"])[1])
 
 
 if __name__ == "__main__":
