@@ -279,7 +279,11 @@ answer judge_briefly(const search_result& r, session& s, const run_options& opti
     return say(2, fmt::format("no verdict: no operation at {} was executed whose order is stronger than {}",
                               place_of(weakened), to_string(weakened.to)));
   }
-  if (is_only_shown(r, options)) {
+  const bool is_shown = is_only_shown(r, options);
+  if (const std::string size = size_not_asked_for(); !size.empty() && (is_shown || r.how != coverage::cut_short)) {
+    return say(2, fmt::format("no verdict: --size: the program asks for no {} (<runq/grow.hpp>)", size));
+  }
+  if (is_shown) {
     return say(0, options.has_path ? fmt::format("the execution at {}, which does not fail:", path_text(options.path))
                                    : fmt::format("execution {}, which does not fail:", r.executions));
   }

@@ -82,7 +82,8 @@ grow_test() {
           printf 'the same again: --size %s\n' "$sizes"
           return 1
           ;;
-        *) too_large+=("${added[*]}") ;;
+        2) too_large+=("${added[*]}") ;;
+        *) fail "--grow: with $sizes the program ended with status $status before there was a verdict" ;;
       esac
     done < <(additions "$total" 0 '')
     if [ $grew = no ]; then

@@ -63,6 +63,7 @@ class searches {
     words_ = said["words"].get<std::vector<mixed_word>>();
     places_ = said["places"];
     lock_places_ = said["locks"];
+    add_asked_sizes(said["sizes"]);
     return said;
   }
 
@@ -77,6 +78,7 @@ class searches {
     said["words"] = words.all();
     said["places"] = words.places();
     said["locks"] = words.lock_places();
+    said["sizes"] = asked_sizes();
     return sent(said);
   }
 

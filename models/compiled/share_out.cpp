@@ -179,7 +179,8 @@ std::string describe_part(const search_result& r, session& s, const answer& a) {
                {"weakened", s.code().orders().weakened_in()},
                {"different_sizes", s.atomics().words().places()},
                {"locks", s.atomics().words().lock_places()},
-               {"waits", to_text(s.read_while_waiting())}};
+               {"waits", to_text(s.read_while_waiting())},
+               {"sizes", asked_sizes()}};
   for (const unseen_code& u : all_unseen_code(s)) said["not_seen"].push_back({u.what, u.times});
   if (a.result != nullptr) said["result"] = *a.result;
   return said.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -200,6 +201,7 @@ answer share_out::result(session& s, double seconds) const {
   all.began_again = is_given_up(exact::technique::waits_in_place);
   all.how = options_.search.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
   s.limits() = limits_of(options_);  // which the verdict tells
+  choose_sizes(options_.sizes);
   flags omitted = std::bit_cast<flags>(s.omitted());
   for (const searcher& of : searchers_) {
     if (of.result.empty()) continue;
@@ -218,6 +220,7 @@ answer share_out::result(session& s, double seconds) const {
     for (const json& where : said["different_sizes"]) s.atomics().words().note_place(where);
     for (const json& where : said["locks"]) s.atomics().words().note_lock_place(where);
     join(s.read_while_waiting(), std::string(said["waits"]));
+    add_asked_sizes(said["sizes"]);
     for (const json& u : said.value("not_seen", json::array())) add_unseen_code({{u[0], u[1]}});
     for (const std::string& file : said["weakened"].get<std::vector<std::string>>())
       s.code().orders().note_weakened_in(file);

@@ -23,8 +23,11 @@ struct known_sizes {
   const auto found = std::find_if(sizes.begin(), sizes.end(), [name](const named_size& s) { return s.first == name; });
   return found == sizes.end() ? nullptr : &*found;
 }
-[[nodiscard]] int tell(const char* name, int smallest) {
+void note(std::string_view name, int smallest) {
   if (find(known().asked, name) == nullptr) known().asked.emplace_back(name, smallest);
+}
+[[nodiscard]] int tell(const char* name, int smallest) {
+  note(name, smallest);
   const named_size* const chosen = find(known().chosen, name);
   return chosen == nullptr ? smallest : chosen->second;
 }
@@ -32,6 +35,12 @@ struct known_sizes {
 }  // namespace
 
 void choose_sizes(const std::vector<named_size>& chosen) { known().chosen = chosen; }
+
+const std::vector<named_size>& asked_sizes() { return known().asked; }
+
+void add_asked_sizes(const std::vector<named_size>& asked) {
+  for (const auto& [name, smallest] : asked) note(name, smallest);
+}
 
 std::string size_not_asked_for() {
   for (const named_size& s : known().chosen) {

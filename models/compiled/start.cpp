@@ -124,10 +124,6 @@ int checked_main(int argc, char** argv, char** environment) {
   if (!options.sizes_file.empty() && !write_sizes(options.sizes_file)) {
     end(STDERR_FILENO, {2, {}, a.text + "runq-check: cannot write " + options.sizes_file + "\n", {}, {}});
   }
-  // Other processes know what they were asked for.
-  if (const std::string name = size_not_asked_for(); !name.empty() && !is_shared && !options.ledger && a.status != 2) {
-    end(STDERR_FILENO, {2, {}, "runq-check: --size: the program asks for no " + name + " (<runq/grow.hpp>)\n", {}, {}});
-  }
   if (!options.ways_file.empty() && !write_ways(options.ways_file)) {
     end(STDERR_FILENO, {2, {}, a.text + "runq-check: cannot write " + options.ways_file + "\n", {}, {}});
   }

@@ -320,6 +320,24 @@ int main() {
             self.assertEqual(status, 2, text)
             self.assertIn(said, text)
 
+    def test_a_test_grows_by_several_searches(self):
+        status, text = self.check("--grow", "200", "--ignore-races", self.GROWS)
+        self.assertEqual(status, 1, text)
+        self.assertIn("\nthe same again: --size producers=3,rounds=1\n", text)
+
+    def test_a_program_that_ends_without_a_verdict_has_none(self):
+        ends = self.written("""#include <runq/grow.hpp>
+int main() {
+  if (runq::test_size("end", 0) == 1) asm volatile("syscall" : : "a"(231), "D"(7));  // exit_group(7)
+}
+""")
+        said = "the program ended with status 7 before there was a verdict"
+        for options in ["--size", "end=1"], ["--grow", "200"]:
+            status, text = self.check(*options, ends)
+            self.assertEqual(status, 2, text)
+            self.assertIn(said, text)
+        self.assertIn(" with end=1 the program", text)
+
     # --- weaker orders -----------------------------------------------------------------------------------------------
 
     def test_a_weakened_order_is_marked_where_it_applies(self):
@@ -471,6 +489,7 @@ as it is: exhaustive"""
             self.assertEqual((said["status"], said["failed"]), (1, 1))
             search = said["searches"][0]
             self.assertEqual((search["outcome"], search["verdict"]), ("failed", said["verdict"]))
+            self.assertRegex(search["command"], rf"^{re.escape(TOOL)} --compiler .* {re.escape(FAILURES)}$")
             self.assertEqual(search["result"]["what"], "data race")
             self.assertIn("why: " + search["result"]["why"], text)
             drawn = [name for name in os.listdir(pages) if name != "index.html"]
@@ -487,8 +506,9 @@ as it is: exhaustive"""
             results = os.path.join(folder, "results.json")
             self.assertEqual(self.check("--ledger", "--json", results, ORDERS)[0], 0)
             with open(results, encoding="utf-8") as file:
-                rows = json.load(file)["ledger"]
-            self.assertEqual([row["verdict"] for row in rows], ["redundant", "redundant", "redundant", "killed"])
+                said = json.load(file)
+            self.assertEqual([row["verdict"] for row in said["ledger"]], ["redundant", "redundant", "redundant", "killed"])
+            self.assertEqual(said["searches"], [])
 
     # --- what is not seen ------------------------------------------------------------------------------------------------
 
@@ -525,6 +545,30 @@ as it is: exhaustive"""
             subprocess.run(["ar", "rc", archive, made], check=True)
             status, text = self.check(program, "--", archive)
             self.assertEqual((status, self.not_seen(text)), (0, ["bump(), in libbump.a:bump.o: called 2 times"]), text)
+
+    def test_an_archive_that_cannot_be_read_is_no_verdict(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text_of_linker = os.path.join(folder, "libbump.a")
+            with open(text_of_linker, "w", encoding="utf-8") as file:
+                file.write(f"GROUP ( {self.compiled_library(folder, '-c', output='bump.o')} )\n")
+            status, text = self.check(os.path.join(PROGRAMS, "calls_library.cpp"), text_of_linker)
+            self.assertEqual(status, 2, text)
+            self.assertIn(f"nm cannot read {text_of_linker}, so calls of its functions would not be seen", text)
+
+    def test_a_command_that_fails_is_no_verdict(self):
+        """Where awk fails, nobody knows which code is not seen."""
+        with tempfile.TemporaryDirectory() as folder:
+            awk = os.path.join(folder, "awk")
+            with open(awk, "w", encoding="utf-8") as file:
+                file.write(f'#!/bin/sh\ncase "$*" in *"$FAILS"*) exit 1 ;; esac\nexec {shutil.which("awk")} "$@"\n')
+            os.chmod(awk, 0o755)
+            made = self.compiled_library(folder, "-c", output="bump.o")
+            for script, arguments, said in (("unseen.awk", [os.path.join(PROGRAMS, "assembly.c"), "--", "-DALONE"], "assembly.c: the inline assembly is not counted"),
+                                            ("wrapped.awk", [os.path.join(PROGRAMS, "calls_library.cpp"), made], "no verdict: this command fails: awk ")):
+                with unittest.mock.patch.dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}", FAILS=script):
+                    status, text = self.check(*arguments)
+                self.assertEqual(status, 2, text)
+                self.assertIn(said, text)
 
     def test_an_object_that_is_instrumented_is_seen(self):
         program = os.path.join(PROGRAMS, "calls_library.cpp")
@@ -574,6 +618,7 @@ as it is: exhaustive"""
     def test_assertions_that_are_left_out_are_noted(self):
         note = "note: NDEBUG leaves out the assertions of the program"
         self.assertIn(note, self.check(ORDERS, "--", "-DNDEBUG")[1])
+        self.assertIn(note, self.check(ORDERS, "--", "-DNDEBUG=1")[1])
         self.assertNotIn(note, self.check(ORDERS)[1])
         self.assertNotIn(note, self.check(ORDERS, "--", "-DNDEBUG", "-UNDEBUG")[1])
         self.assertNotIn(note, self.check(os.path.join(PROGRAMS, "calls_library.cpp"), "--", "-DNDEBUG", "-Dbump=_exit")[1])
@@ -619,10 +664,28 @@ as it is: exhaustive"""
                                 (["--html", "", "--json", "x"], "--html needs the name of a folder"),
                                 (["--json", ""], "--json needs the name of a file"),
                                 (["--ledger", "--execution", "1"], "neither --weaken nor --execution"),
-                                (["--unknown"], "there is no option --unknown")):
+                                (["--unknown"], "there is no option --unknown"),
+                                (["--compile-only", ""], "--compile-only needs the name of a file"),
+                                (["--threads", "0"], "--threads takes a number, not '0'"),
+                                (["--threads", "31"], "--threads takes at most 30"),
+                                (["--compiler", "no-such-compiler"], "there is no compiler no-such-compiler")):
             status, text = self.check(*arguments, ORDERS)
             self.assertEqual(status, 2, f"{arguments}: {text}")
             self.assertIn(said, text)
+        for arguments, said in ([], "runq-check [OPTIONS] FILE.cpp"), ([ORDERS, "--", "-include", "no-such-file"], "orders.cpp does not compile"):
+            status, text = self.check(*arguments)
+            self.assertEqual(status, 2, text)
+            self.assertIn(said, text)
+        self.assertIn("--compiler needs a name", subprocess.run([TOOL, ORDERS, "--compiler"], capture_output=True, text=True).stderr)
+
+    def test_warnings_of_the_compiler_are_shown_and_a_constant_is_one(self):
+        constant = self.written('#include <cstring>\n#include <cassert>\nconstexpr auto size = std::strlen("abc");\nint main() { assert(size == 3); }\n')
+        status, text = self.check(constant)
+        self.assertEqual((status, text.partition(":")[0]), (0, "exhaustive"), text)
+        warns = self.written("int main() {\n#warning of the program\n}\n")
+        status, text = self.check("--compiler", "g++", warns, "--", "-Wa,--warn")
+        self.assertEqual(status, 0, text)
+        self.assertIn("#warning of the program", text)
 
     def test_a_folder_for_temporary_files_that_does_not_exist_is_no_verdict(self):
         with unittest.mock.patch.dict(os.environ, TMPDIR="/nonexistent"):

@@ -506,12 +506,40 @@ class ResultsForTools(Checked):
             self.assertEqual(case.get("name"), "accepted.cpp")
             if inner is not None:
                 self.assertRegex(case.find(inner).get("message"), "^(FAIL|no verdict)")
-        self.check("--junit", file, "--all-failures", "9", SEVERAL, status=1)
-        self.assertEqual(xml.etree.ElementTree.parse(file).getroot().get("failures"), "5")
+                self.assertRegex(case.find(inner).text, r"^(FAIL|no verdict).*\n")
+        pages = self.file("pages")
+        self.check("--junit", file, "--html", pages, "--json", self.file("all.json"), "--all-failures", "9", SEVERAL, status=1)
+        suite = xml.etree.ElementTree.parse(file).getroot()
+        self.assertEqual(suite.get("failures"), "5")
+        self.assertRegex("".join(suite.itertext()), "store [xy] ← 1")
+        self.assertEqual([case.get("name") for case in suite], [f"several.cpp, failure {number}" for number in range(1, 6)])
+        with open(self.file("all.json"), encoding="utf-8") as written:
+            self.assertEqual([search["case"] for search in json.load(written)["searches"]], ["several.cpp"] * 5)
+        self.assertIn("several.cpp-main.html", os.listdir(pages))
+
+    def test_what_xml_cannot_hold_is_written_otherwise(self):
+        file = self.file("result.xml")
+        program = self.file("marks.cpp", "#include <cassert>\nint main() { int a = 1, b = 2; assert(a > b && b < a); }\n")
+        self.check("--junit", file, program, status=1)
+        (failure,) = xml.etree.ElementTree.parse(file).getroot().iter("failure")
+        self.assertIn("assertion fails: a > b && b < a", failure.get("message"))
+
+    def test_a_place_elsewhere_is_named_from_the_root(self):
+        file = self.file("result.sarif")
+        self.check("--sarif", file, ACCEPTED, status=1, cwd=self.folder.name)
+        with open(file, encoding="utf-8") as written:
+            (found,) = json.load(written)["runs"][0]["results"]
+        self.assertEqual(found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "file://" + ACCEPTED)
 
     def test_a_file_that_cannot_be_written_is_named(self):
-        for option in "--sarif", "--junit":
-            self.assertIn("cannot write /nowhere/x", self.check(option, "/nowhere/x", ACCEPTED, status=2))
+        """Before the search, if that can be known then."""
+        for option in "--json", "--sarif", "--junit":
+            self.assertEqual("runq-check: cannot write /nowhere/x\n", self.check(option, "/nowhere/x", ACCEPTED, status=2))
+            self.assertTrue(self.check(option, "/dev/full", ACCEPTED, status=2).endswith("runq-check: cannot write /dev/full\n"))
+        self.assertRegex(self.check("--html", "/dev/null/x", ACCEPTED, status=2), r"^runq-check: cannot make the folder /dev/null/x: ")
+        pages = self.file("pages")
+        os.makedirs(os.path.join(pages, "index.html"))
+        self.assertIn(f"runq-check: cannot write {pages}/index.html\n", self.check("--html", pages, ACCEPTED, status=2))
 
     def test_a_search_that_a_limit_ends_says_how_far_it_came(self):
         printed = self.check("--max-executions", "2", ACCEPTED, "--", "-DATOMIC", status=2)

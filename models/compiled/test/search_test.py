@@ -8,6 +8,7 @@ others.
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,12 +29,12 @@ SCRATCH = tempfile.TemporaryDirectory()
 COMPILED = {}
 
 
-def compiled(source, *flags):
+def compiled(source, *flags, compiler="g++"):
     """A program that checks itself; compiled once."""
-    key = (source, *flags)
+    key = (source, *flags, compiler)
     if key not in COMPILED:
         COMPILED[key] = os.path.join(SCRATCH.name, str(len(COMPILED)))
-        subprocess.run([TOOL, "--compiler", "g++", "--compile-only", COMPILED[key], source, "--", *flags], check=True)
+        subprocess.run([TOOL, "--compiler", compiler, "--compile-only", COMPILED[key], source, "--", *flags], check=True)
     return COMPILED[key]
 
 
@@ -189,6 +190,51 @@ class Alone(unittest.TestCase):
         self.assertEqual(status, 1, text)
         self.assertIn("assertion fails", text.splitlines()[0])
 
+    # --- what is left out, and what is not asked for -------------------------------------------------------------------
+
+    def test_what_is_left_out_is_named_with_the_option_that_explores_it(self):
+        program = compiled(os.path.join(HERE, "command", "left_out.cpp"))
+        failures = "more than one spurious failure of a weak compare-exchange in a thread (--spurious N)"
+        wakes = "spurious wake-ups but for one of a thread when its wait begins (--spurious-wakeups N)"
+        values = "values of __VERIFIER_nondet_…() beyond 0..3 (--nondet LO..HI)"
+        tries = "a try_lock() that fails for no reason (--spurious N)"
+        rest = [wakes, values, tries]
+        for options, verdict, expected in (
+                ([], "bounded", [failures, *rest]),
+                (["--spurious", "0"], "bounded", ["spurious failures of weak compare-exchanges (--spurious N)", *rest]),
+                (["--spurious", "1"], "bounded", ["more than 1 spurious failures in an execution", wakes, values]),
+                (["--spurious-wakeups", "0"], "bounded", [failures, "spurious wake-ups (--spurious-wakeups N)", values, tries]),
+                (["--spurious-wakeups", "1"], "bounded", [failures, "more than 1 spurious wake-up of a thread", values, tries]),
+                (["--spurious-wakeups", "2"], "bounded", [failures, values, tries]),
+                (["--nondet", "-1..2"], "bounded", [failures, wakes, values.replace("0..3", "-1..2"), tries]),
+                (["--load-buffering"], "bounded", ["but for what --load-buffering tries", failures, *rest]),
+                (["--bound", "1"], "bounded 1", ["more than 1 deviation (--bound N)", failures, *rest]),
+                (["--bound", "2"], "bounded 2", ["more than 2 deviations (--bound N)", failures, *rest]),
+                (["--sample", "1"], "sampled", ["what no walk has met", failures, *rest]),
+                (["--jobs", "2"], "bounded", [failures, *rest])):
+            status, text, _ = run(program, *options)
+            self.assertEqual((status, text.partition(":")[0]), (0, verdict), text)
+            left_out = ", ".join(["load buffering", *expected])
+            self.assertIn(f"; left out: {left_out} (", text.splitlines()[0])
+
+    @unittest.skipUnless(shutil.which("clang++"), "there is no clang++")
+    def test_what_clang_does_not_show_is_left_out(self):
+        program = compiled(os.path.join(HERE, "command", "left_out.cpp"), compiler="clang++")
+        self.assertIn("; left out: load buffering, failures of compare-exchanges that this compiler does not tell to be weak, plain accesses of a "
+                      "function to members of its own variables, which clang does not show, spurious wake-ups but for", run(program)[1])
+
+    def test_a_size_that_nobody_asks_for_is_no_verdict_however_it_is_searched(self):
+        program = compiled(os.path.join(HERE, "command", "grows.cpp"))
+        file = os.path.join(SCRATCH.name, "sizes.json")
+        for options in (["--json", file], ["--jobs", "2"], ["--ledger"], ["--all-failures", "3"], ["--execution", "1"]):
+            status, text, _ = run(program, *options, "--size", "producers=2,round=1")
+            self.assertEqual(status, 2, f"{options}: {text}")
+            self.assertRegex(text, r"^(without any change: )?no verdict: --size: the program asks for no round \(", text)
+            status, text, _ = run(program, *options, "--size", "producers=2,rounds=1")
+            self.assertEqual(status, 0, f"{options}: {text}")
+            if options[0] in ("--jobs", "--all-failures"):
+                self.assertRegex(text, r"^exhaustive: .* \(2 executions explored, ")
+
     # --- several processes -------------------------------------------------------------------------------------------
 
     def test_processes_explore_what_one_explores(self):
@@ -320,7 +366,17 @@ class Alone(unittest.TestCase):
         file = os.path.join(SCRATCH.name, "limit.json")
         self.assertEqual(run(counters(3), "--max-executions", "9", "--json", file)[0], 2)
         with open(file, encoding="utf-8") as results:
-            self.assertEqual(json.load(results)["searches"][0]["outcome"], "no verdict")
+            said = json.load(results)
+        self.assertEqual((said["searches"][0]["outcome"], said["searches"][0]["search"]), ("no verdict", "exhaustive"))
+        self.assertEqual((said["status"], said["failed"]), (2, 1))
+
+    def test_the_file_says_what_kind_of_search_it_was(self):
+        file = os.path.join(SCRATCH.name, "kind.json")
+        for options, kind in ([], "exhaustive"), (["--bound", "3"], "bounded"), (["--sample", "5"], "sampled"):
+            self.assertEqual(run(counters(3), *options, "--json", file)[0], 0)
+            with open(file, encoding="utf-8") as results:
+                said = json.load(results)
+            self.assertEqual((said["searches"][0]["search"], said["searches"][0]["result"]["how"], said["failed"]), (kind, kind, 0))
 
     def test_a_bounded_search_is_shared_as_well(self):
         alone, together = (run(counters(4), "--bound", "4", *jobs) for jobs in ((), ("--jobs", "3")))
