@@ -226,7 +226,7 @@ namespace {
 /// With --all-failures the search takes other ways, and an execution may fail several times.
 [[nodiscard]] std::string path_option(const search_result& r, session& s, const run_options& options) {
   std::string text = options.search.all_failures ? "--all-failures 1 " : "";
-  if (r.began_again) text += "--waits-in-place off ";
+  if (r.began_again) text += "--waits-in-place off --skip-retries off ";
   if (r.keeps_rounds) text += "--keep-rounds on ";
   if (r.up_to_symmetry) text += "--symmetry on ";
   if (r.explores_undone_rounds && options.search.skips_undone_rounds && !r.began_again)

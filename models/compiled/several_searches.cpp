@@ -86,7 +86,8 @@ class searches {
     s.options().is_accepted = [this](const code_line& a, const code_line& b) {
       return options_.accepted.accepts(a, b) && !(is_relaxed(a) && is_relaxed(b));
     };
-    const search_result r = check_(s, options);
+    search_result r = check_(s, options);
+    r.began_again = r.began_again || began_again_;
     end_progress();
     if (!options.executed_file.empty() && !s.code().executed().append_to(options.executed_file)) {
       return {{"error", "cannot write " + options.executed_file}};
@@ -113,6 +114,8 @@ class searches {
             {"blocked", r.blocked},
             {"seconds", r.seconds},
             {"keeps_rounds", r.keeps_rounds},
+            {"began_again", r.began_again},
+            {"explores_undone_rounds", r.explores_undone_rounds},
             {"end", ended             ? ""
                     : found.is_full() ? "; there may be more: the search has stopped"
                                       : "; there may be more: " + r.message}};
@@ -186,7 +189,7 @@ class searches {
                     said["end"].get<std::string>(), said["seconds"].get<double>());
     a.text = a.headline + "\n";
     for (std::size_t i = 0; i != count; ++i) {
-      const answer one = show(failures[i], said["keeps_rounds"]);
+      const answer one = show(failures[i], said);
       a.text += fmt::format("\nfailure {} of {}, in {} execution{}; this is the smallest:\n{}", i + 1, count,
                             failures[i]["executions"].get<std::uint64_t>(),
                             plural(failures[i]["executions"].get<std::uint64_t>()), one.text);
@@ -196,9 +199,13 @@ class searches {
     if (!a.each.empty()) a.result = a.each.front().result;
     return a;
   }
-  [[nodiscard]] answer show(const json& failure, bool keeps_rounds) {
+  /// The way to it is one of the search that has found it: what that one has given up is not tried again.
+  [[nodiscard]] answer show(const json& failure, const json& found_by) {
     run_options options = options_;
-    options.search.keeps_rounds = keeps_rounds;
+    options.search.keeps_rounds = found_by["keeps_rounds"];
+    began_again_ = found_by["began_again"];
+    if (began_again_) options.search.waits_in_place = options.search.skips_retries = false;
+    if (found_by["explores_undone_rounds"]) options.search.skips_undone_rounds = false;
     options.path.last = failure["path"].get<exact::way>();
     options.has_path = true;
     options.search.shown_failure = failure["number"];
@@ -217,6 +224,7 @@ class searches {
   std::vector<std::string> lock_places_;
   std::vector<mixed_word> words_;  ///< that the last search has found: the ways through it are those of these
   std::vector<race> races_;
+  bool began_again_ = false;  ///< the search whose failures are shown now
 };
 
 }  // namespace

@@ -299,6 +299,35 @@ class AllFailures(Checked):
             again = re.search("To see this execution again: (.*)", one)[1]
             self.assertEqual(self.check(*again.split(), SEVERAL, status=1).splitlines()[0], one.splitlines()[0])
 
+    def test_failures_of_a_search_that_began_again_are_shown(self):
+        """A plain write, beside what a round that is left out reads, and a failure after a round that failed."""
+        source = self.file("again.cpp", """#include <atomic>
+#include <cassert>
+#include <thread>
+constexpr auto relaxed = std::memory_order::relaxed;
+std::atomic<int> count{0};
+int found[2];
+void add(int who) {
+  int expected = count.load(relaxed);
+  while (!count.compare_exchange_strong(expected, expected + 1, relaxed, relaxed)) {}
+  found[who] = expected;
+}
+int main() {
+  std::thread one([] { add(0); }), two([] { add(1); });
+  one.join(); two.join();
+  std::thread three([] { *reinterpret_cast<int*>(&count) = 5; });
+  three.join();
+  assert(found[0] == 0);
+}
+""")
+        for options, first in (["--all-failures", "3"], "FAIL: 1 different failure in 2 of 4 executions, "), (["--jobs", "2"], "FAIL: check failed: "):
+            printed = self.check(*options, source, status=1)
+            self.assertTrue(printed.startswith(first), printed)
+            self.assertIn("note: a thread waits for a variable that is freed, or written otherwise than atomically", printed)
+            again = re.search("To see this execution again: (.*)", printed)[1]
+            self.assertIn("--waits-in-place off --skip-retries off --path ", again)
+            self.assertIn("\n" + self.check(*again.split(), source, status=1).splitlines()[0] + "\n", "\n" + printed)
+
     def test_the_execution_that_is_shown_is_the_smallest(self):
         """A thread comes to the failing line by a way that is longer in some executions."""
         source = self.file("longer.cpp", """#include <atomic>

@@ -280,7 +280,7 @@ class Alone(unittest.TestCase):
             self.assertEqual(status, 1, text)
             self.assertRegex(text, "^FAIL.*: data race: ")
         again = re.search("To see this execution again: (.*)", text)[1]
-        self.assertTrue(again.startswith("--waits-in-place off --barriers-in-order --path "), again)
+        self.assertTrue(again.startswith("--waits-in-place off --skip-retries off --barriers-in-order --path "), again)
         status, shown, _ = run(program, *again.split())
         self.assertEqual(status, 1, shown)
         self.assertEqual(without_time(shown).splitlines()[1:4], without_time(text).splitlines()[1:4])
@@ -361,6 +361,12 @@ class Alone(unittest.TestCase):
         status, text, _ = run(program, "--symmetry", "on", "--jobs", "2")
         path = re.search(r"--symmetry on --path ([0-9.-]+)$", text, re.MULTILINE)[1]
         self.assertEqual(run(program, "--symmetry", "on", "--path", path)[:2], (status, text))
+
+    def test_all_failures_are_those_of_all_executions(self):
+        program = compiled(os.path.join(TEXTBOOK, "..", "symmetry.cpp"), "-DMUTEX", "-DWRONG")
+        with_symmetry, without = (run(program, "--all-failures", "9", *more)[:2] for more in (["--symmetry", "on"], []))
+        self.assertEqual((with_symmetry[0], without_time(with_symmetry[1])), (without[0], without_time(without[1])))
+        self.assertTrue(without[1].startswith("FAIL: 2 different failures in 24 of 60 executions"), without[1])
 
     def test_a_check_without_a_verdict_has_none_in_its_file(self):
         file = os.path.join(SCRATCH.name, "limit.json")
