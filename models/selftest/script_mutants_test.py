@@ -6,7 +6,8 @@ usage: script_mutants_test.py [--quick] ROOT TABLE TOOL [NAME...]
 
 The table is in the form of the tables of mutants (checker_mutants.py). `file:` is a script; `killed by:` is its test and that
 one's arguments; all paths are relative to ROOT, and {} is the folder of the copy. What the scripts and tests read is copied, and there one script after the
-other is changed. TOOL is runq-check; {}/runq-check is one that reads its scripts from the copy. With --quick its mutants only have to apply.
+other is changed. TOOL is runq-check; {}/runq-check is one that reads its scripts from the copy, and is changed by mutants of runq-check.in. With
+--quick its mutants only have to apply.
 """
 import collections
 import concurrent.futures
@@ -24,8 +25,9 @@ from mutants import mutate, parse, parse_table  # noqa: E402
 COPIED = ("models/selftest/*.py", "models/verify/*.py", "models/check/*.hpp", "models/compiled/test/*.py", "models/proof/*.*",
           "models/compiled/*.sh", "models/compiled/*.py", "models/compiled/*.awk", "models/compiled/*.hpp", "models/compiled/test/command/*",
           "models/compiled/test/existing/*", "models/compiled/include/runq/*", "models/cases/litmus/*", "models/cases/pinned.txt", "models/cases/queues/ring/owner_vs_thieves.cpp", "deque/include/runq/*.hpp", "tools/docs/rows*",
-          "tools/docs/kit_test.py", "kit", "kit.options", "models/verify/options_table.hpp")
+          "models/field/*.py", "models/field/test/*.py", "models/known/*.py", "models/known/test/*.py", "models/known/reports/*", "tools/docs/kit_test.py", "kit", "kit.options", "models/verify/options_table.hpp")
 TOOL = "{}/runq-check"
+COMMAND = "models/compiled/runq-check.in"
 Mutant = collections.namedtuple("Mutant", "name file killer changes")
 
 
@@ -70,6 +72,9 @@ def verdict_on(root, tool, mutant, is_run):
         folder = pathlib.Path(name)
         copy(root, tool, folder)
         (folder / mutant.file).write_text(changed, encoding="utf-8")
+        if mutant.file == COMMAND:
+            command = folder / "runq-check"
+            command.write_text(mutate(command.read_text(encoding="utf-8"), mutant.changes)[0], encoding="utf-8")
         if mutant.file.endswith(".py"):
             compile(changed, mutant.file, "exec")
         return "" if fails(folder, mutant.killer) else f"lives: {mutant.killer} passes"
