@@ -185,6 +185,7 @@ class Known(OfRepository):
 
 # A checker that says of each version what the test wants: "buggy" is the one with a relaxed order.
 STANDS_IN = """#!/bin/sh
+echo "$*" >"$FAKES/asked"
 version=fixed
 for word; do
   case $word in
@@ -215,13 +216,13 @@ class Verdicts(OfRepository):
             (self.folder / name).write_text(f"#!/bin/sh\ncat >&{stream} <<'END'\n{text}END\n", encoding="utf-8")
             (self.folder / name).chmod(0o755)
 
-    def reports(self, *more, command=()):
+    def reports(self, *more, command=(), names=()):
         """Checks several reports: each as it is in REPORT, but for these."""
         table = self.folder / "known.toml"
         all_reports = [REPORT | {"test": '"late.cpp"'} | changed for changed in ({}, *more)]
         table.write_text("".join("[[report]]\n" + "".join(f"{k} = {v}\n" for k, v in one.items() if v) for one in all_reports), encoding="utf-8")
         ran = subprocess.run([sys.executable, "-B", HERE.parent / "known.py", "--tool", self.folder / "tool", *command, "--table", table,
-                              self.folder / "checkouts"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+                              self.folder / "checkouts", *names], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         return ran.returncode, ran.stdout
 
     def test_one_report_that_is_not_checked_is_not_hidden_by_others(self):
@@ -264,6 +265,28 @@ class Verdicts(OfRepository):
         self.assertEqual(status, 2, text)
         self.assertIn("other: not checked: ", text)
         self.assertRegex(text, r"(?m)^known: 1 of 2 reports: mended 2 executions")
+        self.says("FAIL: 1 different failure in 1 of 7 executions, 0.50 s\n", "no verdict: limit reached\n")
+        status, text = self.reports(command=every)
+        self.assertEqual((status, text.count("late: nothing to compare: no verdict, and FAIL: 1 different failure")), (2, 1), text)
+        self.assertIn(" --all-failures 9 --compile-only ", (self.folder / "asked").read_text(encoding="utf-8"))
+
+    def test_sources_of_theirs_are_compiled_beside_the_test(self):
+        self.reports({"name": '"other"', "sources": '["src/flag.h"]'})
+        self.assertRegex((self.folder / "asked").read_text(encoding="utf-8"), r"/late\.cpp \S+/theirs/src/flag\.h -- ")
+
+    def test_a_table_that_cannot_be_read_is_refused(self):
+        for changed, said in (({"cause": "no text"}, "known: "), ({"test": '"absent.cpp"'}, f"known: other: there is no {self.folder}/absent.cpp\n")):
+            status, text = self.reports({"name": '"other"'} | changed)
+            self.assertEqual((status, text.startswith(said), "Traceback" in text), (2, True, False), text)
+        status, text = self.reports(command=["--all-failures", "9"], names=["none"])
+        self.assertEqual((status, text), (2, "known: no report has such a name\n"))
+
+    def test_the_sanitizer_runs_the_version_with_the_bug(self):
+        body = "#include <thread>\nint data;\nint main() {\n  std::thread other([] { data = 1; });\n#ifdef BUG\n  data = 2;\n#endif\n  other.join();\n  return RESULT;\n}\n"
+        (self.folder / "late.cpp").write_text(body, encoding="utf-8")
+        for before, said in ('["-DBUG", "-DRESULT=0"]', "data race in run 1"), ('["-DRESULT=1"]', "run 1 fails"), ("[]", "does not compile with ThreadSanitizer"):
+            _, text = self.reports({"name": '"other"', "flags_before": before, "flags_after": '["-DRESULT=0"]'}, command=["--tsan", "1"], names=["other"])
+            self.assertIn(said, text)
 
     def test_a_cell_of_a_table_has_no_bars(self):
         self.assertIn(r"| FAIL 2 | data race: of T0 \| and T1; step 2 | exhaustive 2 |", self.reports(command=["--markdown"])[1])
