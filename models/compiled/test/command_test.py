@@ -337,6 +337,9 @@ int main() {
             self.assertEqual(status, 2, text)
             self.assertIn(said, text)
         self.assertIn(" with end=1 the program", text)
+        status, text = self.check("--jobs", "2", "--size", "end=1", ends)
+        self.assertEqual(status, 2, text)
+        self.assertRegex(text, "^no verdict: process [12] of 2 ended with status 7; what it has explored is not known")
 
     # --- weaker orders -----------------------------------------------------------------------------------------------
 

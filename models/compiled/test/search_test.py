@@ -418,6 +418,22 @@ class Alone(unittest.TestCase):
         self.assertEqual(check.returncode, 2, text)
         self.assertRegex(text, r"^no verdict: process [12] of 2 was ended by signal 9")
 
+    def test_a_long_shared_search_says_on_stderr_where_all_of_it_stands(self):
+        status, text, progress = run(counters(6), "--jobs", "2", "--time-limit", "2")
+        self.assertEqual(status, 2, text)
+        # Each line comes at twice the time of the one before, or later.
+        seconds = [int(second) for second in re.findall(r"(?m)^(\d+) s: \d+ executions, of about \d+; about ", progress)]
+        self.assertEqual(len(seconds), progress.count("\n"), progress)
+        self.assertTrue(seconds and seconds[0] > 0, progress)
+        self.assertEqual(seconds, sorted(set(seconds)))
+        self.assertGreater(float(re.search(r", ([\d.]+) s\)", text)[1]), 1)
+
+    @unittest.skipIf(os.path.exists(os.path.join(os.path.dirname(TOOL), "librunq_check_mpi.so")), "there is MPI")
+    def test_without_mpi_a_rank_has_no_verdict(self):
+        ran = subprocess.run([counters(3)], stdout=subprocess.PIPE, text=True, env=environment([]) | {"OMPI_COMM_WORLD_SIZE": "2"}, timeout=300)
+        self.assertEqual(ran.returncode, 2, ran.stdout)
+        self.assertTrue(ran.stdout.startswith("no verdict: mpirun has started this, but the checker was built without MPI: install Open MPI"), ran.stdout)
+
     # --- bad input ---------------------------------------------------------------------------------------------------
 
     def test_bad_input_is_an_error_that_says_what_to_do(self):
