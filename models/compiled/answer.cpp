@@ -135,7 +135,7 @@ namespace {
   }
   if (const auto lines = s.read_while_waiting().lines(); !lines.empty()) {
     also += fmt::format(
-        ", races between what a loop accesses in vain and accesses that only relaxed operations order after it "
+        ", races between what a loop accesses in vain and accesses that follow it, but do not happen after it "
         "(at {}; --keep-rounds late)",
         fmt::join(lines, ", "));
   }
@@ -321,7 +321,7 @@ answer judge(const search_result& r, session& s, const run_options& options) {
   }
   if (r.keeps_rounds && !options.search.keeps_rounds) {
     a.text +=
-        "note: only relaxed operations order an access after a loop, and it may race with a round in vain that was "
+        "note: an access follows a loop, but does not happen after it, and may race with a round in vain that was "
         "left out: all was explored again, as with --keep-rounds on\n";
   }
   if (r.told_apart) {

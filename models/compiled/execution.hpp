@@ -56,10 +56,14 @@ struct taken_lock {
   unsigned position;  ///< events up to it
 };
 
-struct shared_read {
+struct shared_access {
   const void* at;
   std::uint8_t bytes;  ///< of its granule
-  friend bool operator==(const shared_read&, const shared_read&) = default;
+  bool is_write;
+  /// Whether everything that races with the other one races with this one, too.
+  [[nodiscard]] bool stands_for(const shared_access& other) const noexcept {
+    return at == other.at && bytes == other.bytes && (is_write || !other.is_write);
+  }
 };
 
 struct plain_write {
@@ -78,27 +82,31 @@ struct thread_state {
   unsigned repeated = 0;                ///< events up to the last store that has left its variable as it was
   /// Plain accesses since it has last had an effect, but for those of a thread that was started to its own stack. If
   /// there is no room left, there were more. Plain hooks note them, which must not allocate memory.
-  std::array<shared_read, 64> shared_reads;
-  std::size_t shared_read_count = 0;
+  std::array<shared_access, 64> shared_accesses;
+  std::size_t shared_access_count = 0;
   /// The last of all such accesses to each granule; one may have taken the place of another. They are counted from the
   /// search's beginning on, so that nothing has to be cleared before an execution.
-  struct last_read {
+  struct last_access {
     std::uintptr_t granule = 0;
     std::uint8_t bytes = 0;
-    std::size_t number = 0;  ///< 0: none
+    std::uint8_t written = 0;      ///< some of these
+    std::size_t number = 0;        ///< 0: none
+    std::size_t write_number = 0;  ///< of the last write
   };
-  std::array<last_read, 512> last_reads{};
-  std::size_t read_count = 0;
+  std::array<last_access, 512> last_accesses{};
+  std::size_t access_count = 0;
   std::size_t last_lost = 0;  ///< the number of the last access whose place was taken
-  void note_read(std::uintptr_t granule, std::uint8_t bytes) noexcept {
-    last_read& r = last_reads[granule / granule_bytes % last_reads.size()];
-    if (r.granule != granule) {
-      last_lost = std::max(last_lost, r.number);
-      r.granule = granule;
-      r.bytes = 0;
+  void note_last(std::uintptr_t granule, std::uint8_t bytes, bool is_write) noexcept {
+    last_access& a = last_accesses[granule / granule_bytes % last_accesses.size()];
+    if (a.granule != granule) {
+      last_lost = std::max(last_lost, a.number);
+      a = {granule};
     }
-    r.bytes |= bytes;
-    r.number = ++read_count;
+    a.bytes |= bytes;
+    a.number = ++access_count;
+    if (!is_write) return;
+    a.written |= bytes;
+    a.write_number = access_count;
   }
   /// The last plain writes, but for those to its own stack: the one with number n at n % size.
   std::array<plain_write, 8> writes;
@@ -123,7 +131,7 @@ struct thread_state {
     other_effects = 0;
     moments.clear();
     accesses = 0;
-    shared_read_count = 0;
+    shared_access_count = 0;
     has_change = false;
     changed = 0;
     repeated = 0;
@@ -209,12 +217,14 @@ struct execution {
     t.has_effect = true;
     t.writes[t.write_count++ % t.writes.size()] = {at, size};
   }
-  void note_access(const void* at, std::uint8_t bytes) noexcept {
+  /// It accesses these bytes of a granule plainly.
+  void note_access(const void* at, std::uint8_t bytes, bool is_write) noexcept {
     thread_state& t = running();
     ++t.accesses;
     if (self.number != main_thread && on_own_stack(at)) return;
-    t.note_read(reinterpret_cast<std::uintptr_t>(at) - offset_in_granule(at), bytes);
-    if (t.shared_read_count != t.shared_reads.size()) t.shared_reads[t.shared_read_count++] = {at, bytes};
+    t.note_last(reinterpret_cast<std::uintptr_t>(at) - offset_in_granule(at), bytes, is_write);
+    if (t.shared_access_count != t.shared_accesses.size())
+      t.shared_accesses[t.shared_access_count++] = {at, bytes, is_write};
   }
   /// The running thread's last event changes an atomic variable. The graph shows whether another one undoes that.
   void note_change() noexcept {

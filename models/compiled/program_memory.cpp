@@ -19,14 +19,11 @@ void program_memory::begin_execution() {
   object_call_ = {};
 }
 
-/// A loop that waits may leave the same value there in every round: only a different value is an effect. On the own
-/// stack it matters where accesses count as relaxed: what is written replaces a variable.
+/// A loop that waits may leave the same value there in every round: only a different value is an effect. On the
+/// thread's own stack it is none: a loop's state has the stack. But it is an access: other threads may know of a local
+/// variable.
 void program_memory::access_expected(const void* at, std::size_t size, expected_access how, const void* code) {
-  if (now_.on_own_stack(at)) {
-    if (has_atomics(at, size)) access_plainly(at, size, how != expected_access::read, code);
-    return;
-  }
-  if (how == expected_access::changed) now_.note_effect();
+  if (how == expected_access::changed && !now_.on_own_stack(at)) now_.note_effect();
   access_plainly(at, size, how != expected_access::read, code);
 }
 
@@ -52,14 +49,6 @@ void program_memory::access_parts(const void* at, std::size_t size, bool is_writ
     }
     part += count;
   }
-}
-
-bool program_memory::has_atomics(const void* at, std::size_t size) {
-  const auto* const begin = static_cast<const std::byte*>(at);
-  for (const std::byte* part = begin - offset_in_granule(at); part < begin + size; part += granule_bytes) {
-    if (shadow_.of(part).has_atomics()) return true;
-  }
-  return false;
 }
 
 /// On a probe the thread may have read what it never reads: other memory than its own may not be there.

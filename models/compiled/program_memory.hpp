@@ -120,7 +120,7 @@ class program_memory {
   }
   /// `code` is the program's own.
   [[nodiscard]] plain_access access_by_own(const void* at, byte_mask bytes, bool is_write, const void* code) noexcept {
-    now_.note_access(at, bytes);
+    now_.note_access(at, bytes, is_write);
     return {
         {{now_.running().at, code}, *now_.self.position, static_cast<std::uint8_t>(now_.self.number)}, bytes, is_write};
   }
@@ -142,14 +142,12 @@ class program_memory {
     heap_.check(g, part, bytes, at, size, {is_write, true}, code);
     if (is_write && part == at) beginning_.keep(at, size);
     if (now_.is_alone() && !g.has_atomics()) return;
-    now_.note_access(at, bytes);
+    now_.note_access(part, bytes, is_write);
     if (now_.comes_late()) note_late_access(part, bytes, {false, is_write}, code);
     if (g.atomics != nullptr && now_.search->takes_shortcuts()) require_no_variable(g, part, bytes, is_write);
     const plain_access a{code_.step_here(code), bytes, is_write};
     if (g.has_atomics() || !g.notes_quickly(a)) access_shared(g, part, a);
   }
-  /// Whether an atomic variable lives in these bytes, or beside them.
-  [[nodiscard]] bool has_atomics(const void* at, std::size_t size);
   void look_before_probe_accesses(const void* at, bool is_write);
   void access_shared(granule& g, const void* part, const plain_access& a);
   void require_own_stack(granule& g, const void* part, const plain_access& a);

@@ -49,7 +49,7 @@ void program_waits::forget_before_effect() {
   // With a limit that others may use up, the next time a spurious failure will be a success.
   if (has_effect || (has_failed && now_.limits.spurious_of_thread == 0)) {
     t.visits.clear();
-    now_.running().shared_read_count = 0;
+    now_.running().shared_access_count = 0;
   }
   t.rounds.clear();
   t.woken.clear();
@@ -71,10 +71,10 @@ void program_waits::look_for_loop(const caller_state& caller, const void* code) 
                    now_.search->position(),
                    mine().timed,
                    now_.running().accesses,
-                   now_.running().shared_read_count,
+                   now_.running().shared_access_count,
                    now_.running().write_count,
                    now_.running().other_effects,
-                   now_.running().read_count};
+                   now_.running().access_count};
   // While the thread is replayed, the graph says what it does.
   if (now_.search->at_frontier() && !now_.search->on_shortcut()) {
     if (now_.search->skips_undone_rounds()) look_for_undone_round(here);
@@ -179,7 +179,7 @@ void program_waits::thread_ends(const void* result) {
                    now_.search->position(),
                    mine().timed,
                    now_.running().accesses,
-                   now_.running().shared_read_count};
+                   now_.running().shared_access_count};
   if (now_.search->on_shortcut()) return tell_state(here.state);
   if (now_.search->at_frontier()) look_for_shortcut(here);
 }
@@ -254,13 +254,14 @@ void program_waits::leave_out_round(unsigned begin, bool no_race_is_lost, const 
 /// such accesses races with the second one, or has been executed already. Nothing: that is not known.
 std::optional<program_waits::accesses> program_waits::accessed_once(const visit& begin, const visit& end) const {
   const thread_state& t = now_.threads[now_.self.number];
-  if (t.shared_read_count == t.shared_reads.size()) return {};
-  const shared_read* const first = t.shared_reads.data() + begin.shared_reads;
-  const shared_read* const again = t.shared_reads.data() + end.shared_reads;
-  const shared_read* const last = t.shared_reads.data() + t.shared_read_count;
+  if (t.shared_access_count == t.shared_accesses.size()) return {};
+  const shared_access* const first = t.shared_accesses.data() + begin.shared_accesses;
+  const shared_access* const again = t.shared_accesses.data() + end.shared_accesses;
+  const shared_access* const last = t.shared_accesses.data() + t.shared_access_count;
   accesses found;
-  for (const shared_read* r = first; r != again; ++r) {
-    if (std::find(again, last, *r) == last) found.push_back(place_of(*r));
+  for (const shared_access* a = first; a != again; ++a) {
+    if (std::none_of(again, last, [=](const shared_access& later) { return later.stands_for(*a); }))
+      found.push_back(place_of(*a));
   }
   add_accessed_once_on_heap(begin.position, end.position, found);
   return found;
@@ -283,13 +284,12 @@ void program_waits::add_accessed_once_on_heap(unsigned begin, unsigned end, acce
   }
 }
 
-/// A plain access. A thread that waits writes plainly to nothing but its own stack.
-reads_in_waits::place program_waits::place_of(const shared_read& r) const {
-  const std::uintptr_t granule = reinterpret_cast<std::uintptr_t>(r.at) - offset_in_granule(r.at);
+reads_in_waits::place program_waits::place_of(const shared_access& a) const {
+  const std::uintptr_t granule = reinterpret_cast<std::uintptr_t>(a.at) - offset_in_granule(a.at);
   return {now_.search->running(),
-          granule + static_cast<unsigned>(std::countr_zero(r.bytes)),
-          granule + static_cast<unsigned>(std::bit_width(r.bytes)),
-          {false, now_.on_own_stack(r.at)}};
+          granule + static_cast<unsigned>(std::countr_zero(a.bytes)),
+          granule + static_cast<unsigned>(std::bit_width(a.bytes)),
+          {false, a.is_write}};
 }
 
 /// What the running thread's event accesses, if that is a variable.
@@ -345,7 +345,7 @@ bool program_waits::had_seen(event_id write, unsigned position) const {
 
 /// The running thread is where it was then.
 void program_waits::wait_as_in(const visit& before, const void* code) {
-  note_reads_since(before.position, before.reads);
+  note_accesses_since(before.position, before.plain);
   // The round had a compare-exchange that failed for no reason: without it, the thread is where it is now.
   if (now_.running().failed_spuriously > before.position) now_.search->leave_out();
   // A deadline may end this: an execution in which it does is explored, too.
@@ -363,15 +363,17 @@ void program_waits::wait_as_in(const visit& before, const void* code) {
   begin_round_again(before.position);
 }
 
-/// What the running thread has accessed since it had so many events, and shared reads: see reads_in_waits. It may have
-/// written plainly to its own stack. What it accesses there is noted of main() only: of another thread it may be all.
-void program_waits::note_reads_since(unsigned position, std::size_t reads) {
+/// What the running thread has accessed since it had so many events, and plain accesses: see reads_in_waits. Of its own
+/// stack what it accesses is noted of main() only: of another thread it may be all, which it may have written.
+void program_waits::note_accesses_since(unsigned position, std::size_t plain) {
   if (now_.search->on_shortcut() || now_.search->keeps_rounds()) return;
   const unsigned self = now_.search->running();
   const thread_state& t = now_.running();
-  if (t.last_lost > reads) now_.waits.note({self, 0, ~std::uintptr_t{0}, {false, true}});
-  for (const thread_state::last_read& r : t.last_reads) {
-    if (r.number > reads) now_.waits.note(place_of({reinterpret_cast<const void*>(r.granule), r.bytes}));
+  if (t.last_lost > plain) now_.waits.note({self, 0, ~std::uintptr_t{0}, {false, true}});
+  for (const thread_state::last_access& a : t.last_accesses) {
+    const auto* const granule = reinterpret_cast<const void*>(a.granule);
+    if (a.number > plain) now_.waits.note(place_of({granule, a.bytes, false}));
+    if (a.write_number > plain) now_.waits.note(place_of({granule, a.written, true}));
   }
   if (self != main_thread) {
     const auto stack = reinterpret_cast<std::uintptr_t>(now_.self.stack);
@@ -490,7 +492,7 @@ program_waits::wait_begun program_waits::before_wait(const caller_state& caller)
   const std::uint64_t state = state_of(caller);
   unsigned kept = now_.search->keeps_rounds() ? 1 : 0;
   for (const visit& v : mine().woken) {
-    if (v.state == state && kept-- == 0) return {state, v.position, v.reads};
+    if (v.state == state && kept-- == 0) return {state, v.position, v.plain};
   }
   return {state, wait_begun::no_round};
 }
@@ -499,7 +501,7 @@ void program_waits::note_woken(const wait_begun& wait) {
   if (!recognises_loops_) return;
   forget_before_effect();
   mine().woken.push_back({nullptr, nullptr, wait.state, now_.search->position(), mine().timed});
-  mine().woken.back().reads = now_.running().read_count;
+  mine().woken.back().plain = now_.running().access_count;
 }
 
 /// A round that changes nothing and leads back to the wait may be left out, as one of a loop that takes locks.
@@ -507,7 +509,7 @@ void program_waits::leave_out_round(const wait_begun& wait, const void* code) {
   // While the thread is replayed, the graph says what it does.
   if (wait.round == wait_begun::no_round || !now_.search->at_frontier()) return;
   if (takes_locks_since(wait.round)) now_.omitted.lock_rounds = true;
-  note_reads_since(wait.round, wait.reads);
+  note_accesses_since(wait.round, wait.plain);
   wait_for_others(wait.round, code);
 }
 

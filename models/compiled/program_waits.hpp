@@ -50,7 +50,7 @@ class program_waits final : public end_observer {
     /// The events before the round that led here from a wake-up for no reason, in which nothing has changed; otherwise
     /// `no_round`.
     unsigned round;
-    std::size_t reads = 0;  ///< thread_state::read_count before that round
+    std::size_t plain = 0;  ///< thread_state::access_count before that round
     static constexpr unsigned no_round = ~0U;
   };
   [[nodiscard]] wait_begun before_wait(const caller_state& caller);
@@ -105,13 +105,13 @@ class program_waits final : public end_observer {
     const void* code;
     const std::byte* stack;
     std::uint64_t state;
-    unsigned position;             ///< events before it
-    unsigned timed;                ///< clocks read, and timed waits, before it
-    std::uint64_t accesses = 0;    ///< plain accesses before it
-    std::size_t shared_reads = 0;  ///< thread_state::shared_reads before it
-    std::size_t writes = 0;        ///< plain writes before it
-    unsigned effects = 0;          ///< other ones
-    std::size_t reads = 0;         ///< thread_state::read_count before it
+    unsigned position;                ///< events before it
+    unsigned timed;                   ///< clocks read, and timed waits, before it
+    std::uint64_t accesses = 0;       ///< plain accesses before it
+    std::size_t shared_accesses = 0;  ///< thread_state::shared_accesses before it
+    std::size_t writes = 0;           ///< plain writes before it
+    unsigned effects = 0;             ///< other ones
+    std::size_t plain = 0;            ///< thread_state::access_count before it
   };
   struct rounds_at {
     const void* code;
@@ -173,9 +173,9 @@ class program_waits final : public end_observer {
   using accesses = std::vector<reads_in_waits::place>;
   [[nodiscard]] std::optional<accesses> accessed_once(const visit& begin, const visit& end) const;
   void add_accessed_once_on_heap(unsigned begin, unsigned end, accesses& found) const;
-  [[nodiscard]] reads_in_waits::place place_of(const shared_read& r) const;
+  [[nodiscard]] reads_in_waits::place place_of(const shared_access& a) const;
   void add_variable(const exact::node& n, accesses& to) const;
-  void note_reads_since(unsigned position, std::size_t reads);
+  void note_accesses_since(unsigned position, std::size_t plain);
   void begin_round_again(unsigned position);
   [[nodiscard]] bool takes_locks_since(unsigned position) const;
   /// Whether the round is one of those that add nothing, because the standard library's loop has no memory of them.

@@ -294,7 +294,7 @@ class Alone(unittest.TestCase):
     def test_what_loops_read_while_they_wait_is_known_to_all_processes(self):
         program = compiled(os.path.join(HERE, "programs", "reads_in_waits.cpp"))
         alone, shared = (run(program, "--keep-rounds", "off", *jobs)[1] for jobs in ([], ["--jobs", "2"]))
-        self.assertRegex(alone, r"bounded: .*only relaxed operations order after it \(at \w+\.cpp:\d+; --keep-rounds late\)")
+        self.assertRegex(alone, r"bounded: .*follow it, but do not happen after it \(at \w+\.cpp:\d+; --keep-rounds late\)")
         self.assertEqual(without_time(alone), without_time(shared))
         ordered = compiled(os.path.join(HERE, "programs", "reads_in_waits.cpp"), "-DTOLD_BY=release", "-DLEARNT_BY=acquire")
         self.assertTrue(run(ordered, "--jobs", "2")[1].startswith("exhaustive: "))
@@ -308,7 +308,7 @@ class Alone(unittest.TestCase):
         again = run(compiled(source), "--keep-rounds", "on", "--path", path)[:2]
         self.assertEqual(again, (status, "".join(l for l in text.splitlines(True) if note not in l)))
         within = [run(compiled(source), "--bound", "20", *jobs)[1] for jobs in ([], ["--jobs", "2"])]
-        self.assertIn("only relaxed operations order after it", within[0])
+        self.assertIn("follow it, but do not happen after it", within[0])
         self.assertEqual(without_time(within[0]), without_time(within[1]))
         for flags in (["-DTOLD_TWICE"], ["-DTOLD_TWICE", "-DBY_AN_ATOMIC"]):
             alone, shared = (run(compiled(source, *flags), *jobs)[1] for jobs in ([], ["--jobs", "2"]))

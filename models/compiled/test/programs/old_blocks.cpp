@@ -4,11 +4,11 @@
 // before the end of the loop, without that round, does not know of the block.
 // check: FAIL use after free
 // check --keep-rounds on: FAIL use after free
-// check --keep-rounds off: bounded; that only relaxed operations order after it (at old_blocks.cpp:
+// check --keep-rounds off: bounded; that follow it, but do not happen after it (at old_blocks.cpp:
 // check -DOWN: FAIL use after free
-// check -DOWN --keep-rounds off: bounded; that only relaxed operations order after it (at old_blocks.cpp:
+// check -DOWN --keep-rounds off: bounded; that follow it, but do not happen after it (at old_blocks.cpp:
 // check -DBEFORE_MAIN: FAIL use after free
-// check -DBEFORE_MAIN --keep-rounds off: bounded; that only relaxed operations order after it (at old_blocks.cpp:
+// check -DBEFORE_MAIN --keep-rounds off: bounded; that follow it, but do not happen after it (at old_blocks.cpp:
 // check -DTOLD_LATER --keep-rounds off: exhaustive
 // check -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive
 // check -DTOLD_BY=release -DLEARNT_BY=acquire --keep-rounds on: exhaustive

@@ -6,10 +6,10 @@
 // check --keep-rounds on: FAIL data race
 // check --all-failures 2: FAIL 1 different failure
 // check -DFAILS_ALREADY --all-failures 2: FAIL 1 different failure
-// check --keep-rounds off: bounded; that only relaxed operations order after it (at reads_in_waits.cpp:
-// check --load-buffering: bounded; that only relaxed operations order after it (at reads_in_waits.cpp:
-// check --load-buffering --keep-rounds on: bounded; that only relaxed operations order after it (at
-// check --bound 20: bounded; that only relaxed operations order after it (at reads_in_waits.cpp:
+// check --keep-rounds off: bounded; that follow it, but do not happen after it (at reads_in_waits.cpp:
+// check --load-buffering: bounded; that follow it, but do not happen after it (at reads_in_waits.cpp:
+// check --load-buffering --keep-rounds on: bounded; that follow it, but do not happen after it (at
+// check --bound 20: bounded; that follow it, but do not happen after it (at reads_in_waits.cpp:
 // check -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 1 execution
 // check -DTOLD_BY=release -DLEARNT_BY=acquire --keep-rounds on: exhaustive, 6 executions
 // check -DTOLD_TWICE: exhaustive, 6 executions
@@ -38,6 +38,10 @@
 // check -DFAILED_FOR_NO_REASON -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 1 execution
 // check -DLONG: FAIL data race
 // check -DLONG -DTOLD_BY=release -DLEARNT_BY=acquire --keep-rounds on: exhaustive, 6 executions
+// check -DWIDE: FAIL data race
+// check -DWIDE --keep-rounds off: bounded; between what a loop accesses in vain and
+// check -DWIDE -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 1 execution
+// check -DWIDE -DANOTHER: exhaustive, 1 execution
 // check -DBY_AN_ATOMIC: FAIL data race
 // check -DBY_AN_ATOMIC --keep-rounds off: bounded; between what a loop accesses in vain and
 // check -DBY_AN_ATOMIC -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 1 execution
@@ -52,6 +56,9 @@
 // check -DON_OWN_STACK -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive
 // check -DON_OWN_STACK -DROUNDS_WRITE -DREAD: FAIL data race
 // check -DON_OWN_STACK -DROUNDS_WRITE -DREAD -DBY_AN_ATOMIC: FAIL data race
+// check -DON_STACK -DMAIN_WAITS -DREAD: exhaustive, 1 execution
+// check -DON_STACK -DMAIN_WAITS -DROUNDS_WRITE -DREAD_SEEN: exhaustive, 1 execution
+// check -DON_STACK -DMAIN_WAITS -DWRITTEN_BEFORE -DREAD_ANOTHER: exhaustive, 1 execution
 // check -DON_STACK -DMAIN_WAITS -DROUNDS_WRITE -DREAD: FAIL data race
 // check -DON_STACK -DMAIN_WAITS -DROUNDS_WRITE -DREAD -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive
 #include <atomic>
@@ -65,8 +72,10 @@
 #define TOLD_BY relaxed
 #define LEARNT_BY relaxed
 #endif
-#ifdef MANY
+#if defined(MANY)
 constexpr int places = 2000;  // more than are noted one by one
+#elif defined(WIDE)
+constexpr int places = 6;  // one access reads all
 #else
 constexpr int places = 1;
 #endif
@@ -78,7 +87,7 @@ using looked_at = std::atomic<int>;
 #else
 using looked_at = int;
 #endif
-struct everything {
+struct alignas(8) everything {
   mutable looked_at seen[places]{};
   mutable int another = 0;
 };
@@ -105,6 +114,12 @@ int look(looked_at& at) {
 
 // What it leaves on its stack is gone when it returns: so each round of the loop below ends as it has begun.
 [[gnu::noinline]] void look_at_all(const everything& all) {
+#ifdef WIDE
+  int found[places];
+  std::memcpy(found, all.seen, sizeof found);
+  asm volatile("" : : "r"(found) : "memory");
+  return;
+#endif
   for (looked_at& at : all.seen) {
     const int found = look(at);
     asm volatile("" : : "r"(found));
@@ -141,6 +156,10 @@ void use([[maybe_unused]] everything& of_main) {
   mutex.lock();  // whoever is to be woken waits by now
   mutex.unlock();
 #endif
+#ifdef WRITTEN_BEFORE
+  all.another = 0;
+  known.store(&all, std::memory_order::release);
+#endif
   static const everything nobodys;
   look_at_all(nobodys);  // the loop begins as its rounds do
   while (done.load(relaxed) < 2) look_at_all(all);
@@ -166,6 +185,13 @@ void access(everything& all) {
   delete &all;
 #elif defined(READ) && defined(BY_AN_ATOMIC)
   static_cast<void>(std::atomic_ref(all.another).load(relaxed));
+#elif defined(READ_ANOTHER)
+  const int found = all.another;
+  asm volatile("" : : "r"(found));
+#elif defined(READ_SEEN)
+  int found;
+  std::memcpy(&found, static_cast<const void*>(&all.seen[0]), sizeof found);
+  asm volatile("" : : "r"(found));
 #elif defined(READ)
   int found;
 #ifdef ROUNDS_WRITE
@@ -184,6 +210,8 @@ void access(everything& all) {
   std::atomic_ref(all.seen[0]).store(1, relaxed);
 #elif defined(BY_A_NEW_ONE)
   std::thread([&] { all.seen[0] = 1; }).join();
+#elif defined(WIDE)
+  all.seen[places - 1] = 1;
 #elif !defined(BEFORE)
   all.seen[0] = 1;
 #endif
@@ -211,6 +239,9 @@ void wait_and_access([[maybe_unused]] everything& of_main) {
 void end_loop_and_access(everything& all) {
 #ifdef FAILS_ALREADY
   all.another = 1;
+#endif
+#ifdef WRITTEN_BEFORE
+  while (known.load(std::memory_order::acquire) == nullptr) continue;
 #endif
 #ifndef FAILED_FOR_NO_REASON
   done.store(1, relaxed);

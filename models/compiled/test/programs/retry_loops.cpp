@@ -18,9 +18,9 @@
 // check -DNOTED: FAIL assertion
 // check -DORDERED: FAIL data race
 // check -DFREED: FAIL use after free
-// check -DFREED --keep-rounds off: bounded, 2 executions; between what a loop accesses in vain and accesses that only
+// check -DFREED --keep-rounds off: bounded, 2 executions; between what a loop accesses in vain and accesses that follow
 // check -DPLAIN: FAIL data race
-// check -DPLAIN --keep-rounds off: bounded, 2 executions; between what a loop accesses in vain and accesses that only
+// check -DPLAIN --keep-rounds off: bounded, 2 executions; between what a loop accesses in vain and accesses that follow
 // check -DPLAIN -DTOLD_BY=release -DLEARNT_BY=acquire: exhaustive, 2 executions
 // check -DPLAIN -DTOLD_BY=release -DLEARNT_BY=acquire --keep-rounds on: exhaustive, 5 executions
 // check -DPLAIN -DMANY: FAIL data race
