@@ -89,6 +89,7 @@ class small_scheduler {
     const unsigned index;
     const unsigned shard;
     counter dispatches;
+    counter polls;
     detail::lifo_chain chain;
     detail::fast_random random;
     detail::steal_order order;
@@ -125,6 +126,7 @@ class small_scheduler {
   struct alignas(64) machine : park_machine<machine, processor, parker, policy> {
     processor* held = nullptr;
     std::uint64_t begun = 0;
+    std::uint64_t polls = 0;
     unsigned number = 0;
   };
   /// A task, or nothing.
@@ -234,6 +236,7 @@ class small_scheduler {
   static constexpr unsigned most_counted = detail::core::most_counted;
   // No machine dozes, because time passes only by what machines do.
   static constexpr std::uint64_t chain_pace = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t poll_pace = std::numeric_limits<std::uint64_t>::max();
   static constexpr std::uint64_t global_period = detail::core::global_period;
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   [[nodiscard]] bool global_first(processor& p) {
@@ -243,6 +246,7 @@ class small_scheduler {
   [[nodiscard]] std::int64_t clock() const { return place.clock(); }
   [[nodiscard]] bool nobody_polls() const { return false; }
   [[nodiscard]] bool unwatched() const { return false; }
+  [[nodiscard]] bool timers_pending() const { return false; }
   void poll() {}
   [[nodiscard]] bool poll_now(processor& p) { return earliest(p) != never; }
   [[nodiscard]] bool timers_due() const {

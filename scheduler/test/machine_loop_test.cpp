@@ -138,7 +138,7 @@ struct in_turn {
 };
 struct counter {
   [[nodiscard]] unsigned get() const { return n; }
-  void operator++() {}
+  void operator++() { ++n; }
   unsigned n = 0;
 };
 struct endless_slice {
@@ -159,6 +159,7 @@ struct processor {
   [[nodiscard]] static unsigned random() { return 0; }
   unsigned index = 0;
   counter dispatches;
+  counter polls;
   counter runnext_hits;
   endless_slice slice;
   short_chain chain;
@@ -176,6 +177,7 @@ struct processor {
 struct machine {
   processor* held = nullptr;
   std::uint64_t begun = 0;
+  std::uint64_t polls = 0;
   struct {
     [[nodiscard]] static bool get() { return true; }
   } spinning;
@@ -222,6 +224,7 @@ struct host {
   static constexpr int watch_pauses = 0;
   static constexpr unsigned most_counted = 3;
   static constexpr std::uint64_t chain_pace = 1;
+  static constexpr std::uint64_t poll_pace = 1;
 
   host() {
     for (unsigned i = 0; i != processors; ++i) all[i].index = i;
@@ -230,10 +233,13 @@ struct host {
   [[nodiscard]] processor& processor_at(unsigned i) { return all[i]; }
   [[nodiscard]] bool global_first(processor&) { return ++dispatches % 61 == 0; }
   [[nodiscard]] bool nobody_polls() const { return descriptors && !somebody_in_the_poller; }
-  [[nodiscard]] bool unwatched() const { return timers_for_later && !somebody_in_the_poller; }
+  [[nodiscard]] bool unwatched() const { return (descriptors || timers_for_later) && !somebody_in_the_poller; }
   void poll() { polled_at.push_back(dispatches); }
   [[nodiscard]] static int clock() { return 0; }
-  [[nodiscard]] static bool poll_now(processor&) { return false; }
+  [[nodiscard]] bool poll_now(processor& p) {
+    return (p.own_queue.next = std::exchange(ready_when_polled, nullptr)) != nullptr;
+  }
+  [[nodiscard]] bool timers_pending() const { return timers_for_later; }
   [[nodiscard]] bool timers_due() const { return wakes_when_due != nullptr; }
   [[nodiscard]] bool fire_due_timers() {
     m.held->own_queue.next = std::exchange(wakes_when_due, nullptr);
@@ -249,6 +255,7 @@ struct host {
   [[nodiscard]] static int begins() { return 0; }
   void looked(processor&, int) {
     all[1].dispatches.n += tasks_of_a_chain;
+    all[2].polls.n += polls_of_a_chain;
     wakes_when_due = std::exchange(due_next, nullptr);
   }
   void stole(processor&, processor& victim, std::size_t, bool, int) {
@@ -267,8 +274,10 @@ struct host {
   machine m;
   int some_task = 5;
   int* wakes_when_due = nullptr;
+  int* ready_when_polled = nullptr;
   int* due_next = nullptr;                // when the machine has looked around
   unsigned tasks_of_a_chain = 0;          // that processor 1 begins meanwhile
+  unsigned polls_of_a_chain = 0;          // that give processor 2 a task meanwhile
   int* comes_and_ends_the_run = nullptr;  // into the global queue, at a steal
   int dispatches = 0;
   bool descriptors = false;
@@ -428,6 +437,34 @@ TEST(machine_loop, a_machine_does_not_doze_while_there_are_timers_and_no_machine
     EXPECT_FALSE(h.looping.next(h.m));
     EXPECT_EQ(h.parking.dozes_on.has_value(), polls);
   }
+}
+
+// In the poller it would take the tasks away from those that poll for them.
+TEST(machine_loop, a_machine_leaves_descriptors_but_no_timers_to_processors_that_get_their_tasks_by_polling) {
+  for (const bool polls : {false, true}) {
+    for (const bool timers : {false, true}) {
+      host h;
+      for (processor& p : h.all) p.queue_thief.size = 0;
+      h.all[2].polls.n = 5;  // before the machine begins to look
+      h.descriptors = true;
+      h.timers_for_later = timers;
+      h.tasks_of_a_chain = 1;
+      h.polls_of_a_chain = polls ? 1 : 0;
+      EXPECT_FALSE(h.looping.next(h.m));
+      EXPECT_EQ(h.parking.dozes_on, polls && !timers ? std::optional(true) : std::nullopt);
+    }
+  }
+}
+
+TEST(machine_loop, a_poll_that_gives_the_processor_a_task_is_counted) {
+  host h;
+  for (processor& p : h.all) p.queue_thief.size = 0;
+  int waits = 6;
+  h.ready_when_polled = &waits;
+  EXPECT_EQ(h.looping.next(h.m).number, 6);
+  EXPECT_EQ(h.all[0].polls.n, 1U);
+  EXPECT_FALSE(h.looping.next(h.m));
+  EXPECT_EQ(h.all[0].polls.n, 1U);
 }
 
 // Runs `n` tasks, each of them stolen from victim 1, which always has one.

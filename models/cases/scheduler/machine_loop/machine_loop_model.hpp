@@ -126,6 +126,7 @@ class machine_loop_model : public scenario {
    public:
     void park() {
       require(!holds_, "a machine goes to sleep, and its thread still counts as one with a processor");
+      if (!constructing_) ++sleeps;
       if (!constructing_ || unparked != 0) parker::park();
       if (constructing_) unparked = 0;
     }
@@ -158,7 +159,8 @@ class machine_loop_model : public scenario {
     [[nodiscard]] bool holds() const { return holds_; }
     int unparked = 0;  // calls of unpark() since the construction ended
     bool dozes_on = false;
-    int dozes = 0;                   // how often the machine has dozed
+    int sleeps = 0;                  // how often the machine has gone to sleep
+    int dozes = 0;                   // how often it has dozed
     int may_doze = -1;               // how often it may do so at most; -1: as often as it likes
     std::uint64_t* chain = nullptr;  // counts the tasks of a chain that goes on while the machine dozes
 
@@ -173,6 +175,12 @@ class machine_loop_model : public scenario {
     std::uint64_t seen = 0;
     [[nodiscard]] std::uint64_t get() const { return seen; }
     void operator++() {}
+  };
+  // The machine of the processor writes it, and the one that looks for work reads it.
+  struct poll_counter {
+    atomic<std::uint64_t> n{0};
+    [[nodiscard]] std::uint64_t get() const { return n.load(std::memory_order::relaxed); }
+    void operator++() { n.store(get() + 1, std::memory_order::relaxed); }
   };
   struct no_slice {
     [[nodiscard]] bool over() const { return false; }
@@ -212,6 +220,7 @@ class machine_loop_model : public scenario {
     cell<bool> call_has_unit{false};
     bool global_first = false;
     counter dispatches;
+    poll_counter polls;
     counter runnext_hits;
     no_slice slice;
     chain_type chain;
@@ -232,6 +241,7 @@ class machine_loop_model : public scenario {
   struct machine : park_machine<machine, processor, machine_parker, atomics> {
     processor* held = nullptr;
     std::uint64_t begun = 0;
+    std::uint64_t polls = 0;
   };
   /// A task, or nothing.
   struct work {
@@ -276,6 +286,7 @@ class machine_loop_model : public scenario {
   static constexpr int watch_pauses = 0;
   static constexpr unsigned most_counted = Queues::counted ? Processors : 0;
   static constexpr std::uint64_t chain_pace = 1;
+  static constexpr std::uint64_t poll_pace = 1;
   [[nodiscard]] bool global_first(processor& p) {
     p.owned.set(1);
     return p.global_first;
@@ -284,6 +295,7 @@ class machine_loop_model : public scenario {
   [[nodiscard]] virtual bool poll_now(processor&) { return false; }
   [[nodiscard]] virtual bool nobody_polls() const { return false; }
   [[nodiscard]] virtual bool unwatched() const { return false; }
+  [[nodiscard]] virtual bool timers_pending() const { return false; }
   virtual void poll() { require(false, "a machine polls although no task waits, or another machine polls"); }
   [[nodiscard]] virtual bool timers_due() const { return false; }
   [[nodiscard]] virtual bool fire_due_timers() { return false; }
@@ -303,11 +315,12 @@ class machine_loop_model : public scenario {
             "a machine gives up a processor that has a task");
   }
   [[nodiscard]] int begins() const { return 0; }
-  // Other tasks have begun while machine 1 looked around, which alone looks at that counter.
+  // Other tasks have begun while machine 1 looked around, which alone looks at these counters.
   void looked(processor& p, int) {
     if (may_look == 0) require(false, "a machine looks around again and again, and leaves a task where it is");
     if (may_look > 0) --may_look;
     if (beside_chain) ++p.dispatches.seen;
+    if (beside_polls) ++p.polls;
   }
   void stole(processor&, processor&, std::size_t, bool, int) {}
   void lost(processor&) {}
@@ -428,6 +441,7 @@ class machine_loop_model : public scenario {
   bool tasks_stay = false;      // require that no machine rests while its own queue has tasks
   int may_look = -1;            // how often machines look around at most; -1: as often as they like
   bool beside_chain = false;    // a machine that finds nothing dozes, and looks again once; for one machine only
+  bool beside_polls = false;    // the chain's tasks wait for descriptors; likewise
 };
 
 }  // namespace runq::model

@@ -90,6 +90,7 @@ struct polls_before_it_sleeps final : machine_loop_model<1, 1, 2> {
   void finish() override {
     tasks.require_all_ran();
     require_all_accounted_for();
+    require(processors[0].polls.get() == 1, "the polls that gave the processor a task are miscounted");
   }
 
   bool polled = false;  // by the machine
@@ -138,11 +139,10 @@ struct due_during_a_doze final : dozing<2> {
   bool fired = false;  // by machine 1
 };
 
-// There are timers for later, and no machine sleeps in the poller any more from the moment on at which
-// machine 1 has dozed beside a chain of tasks. Outside: puts task 1 in the global queue ‖ machine 1: goes to sleep,
-// where it would poll, and is woken.
-struct nobody_polls final : dozing<1> {
-  [[nodiscard]] bool unwatched() const override { return machines[1].parker.dozes != 0; }
+// There is something to poll for. Outside: puts task 1 in the global queue ‖ machine 1: dozes beside a chain of tasks,
+// or goes to sleep, where it would poll, and is woken.
+struct something_to_poll : dozing<1> {
+  [[nodiscard]] bool unwatched() const override { return true; }
   void thread(unsigned index) override {
     if (index == 0) {
       global.put(tasks.make(1));
@@ -154,6 +154,45 @@ struct nobody_polls final : dozing<1> {
   void finish() override {
     tasks.require_all_ran();
     require_all_accounted_for();
+  }
+};
+
+// No machine sleeps in the poller any more from the moment on at which machine 1 has dozed.
+struct nobody_polls final : something_to_poll {
+  [[nodiscard]] bool unwatched() const override { return machines[1].parker.dozes != 0; }
+};
+
+// While machine 1 looks around, the chain gets its tasks by polling; when it has dozed, no more.
+struct others_poll final : something_to_poll {
+  others_poll() { beside_polls = true; }
+  [[nodiscard]] bool unwatched() const override {
+    ++asked_;
+    return true;
+  }
+  void finish() override {
+    something_to_poll::finish();
+    require(machines[1].parker.sleeps == 0 || asked_ > 1,
+            "a machine sleeps in the poller at once beside others that poll");
+  }
+
+ private:
+  mutable int asked_ = 0;  // by machine 1: before it gives up its processor, and whenever it is about to doze
+};
+
+// The same, and there are timers, which only a machine in the poller waits for.
+struct others_poll_beside_timers final : something_to_poll {
+  others_poll_beside_timers() {
+    beside_polls = true;
+    machines[1].parker.may_doze = 0;
+  }
+  [[nodiscard]] bool timers_pending() const override { return true; }
+};
+
+// A processor got a task by polling before machine 1 began to look.
+struct others_have_polled final : something_to_poll {
+  others_have_polled() {
+    ++processors[0].polls;
+    machines[1].parker.may_doze = 0;
   }
 };
 
@@ -182,6 +221,21 @@ const bool added[] = {
     add_case<nobody_polls>({
         .name = "machine_loop/nobody_polls_any_more",
         .property = "a machine that dozes gets up when there is something to poll for and no machine polls",
+        .threads = 2,
+    }),
+    add_case<others_poll>({
+        .name = "machine_loop/others_poll",
+        .property = "a machine leaves the poller to processors that get their tasks there, and only as long as they do",
+        .threads = 2,
+    }),
+    add_case<others_poll_beside_timers>({
+        .name = "machine_loop/others_poll_beside_timers",
+        .property = "a machine that finds nothing waits for timers in the poller, although other machines poll",
+        .threads = 2,
+    }),
+    add_case<others_have_polled>({
+        .name = "machine_loop/others_have_polled",
+        .property = "a machine does not leave the poller to others that have polled before it began to look for work",
         .threads = 2,
     }),
 };

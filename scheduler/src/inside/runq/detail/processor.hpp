@@ -67,6 +67,7 @@ struct alignas(cache_line) processor : processor_front, park_processor<processor
   const std::uint32_t shard;     // of the global queue; modulo the number of shards
   std::coroutine_handle<> next;  // the coroutine to resume next, past the queues; see transfer()
   counter dispatches;            // tasks run; every 61st looks at the global queue first; thieves watch it
+  counter polls;                 // that made a task runnable when there was none
   lifo_chain chain;              // consecutive tasks from runnext or the deque
   fast_random random;
   steal_order order;
@@ -145,6 +146,7 @@ struct machine : park_machine<machine, processor, machine_parker, policy> {
   core& home;
   processor* held = nullptr;  // its processor, or null
   std::uint64_t begun = 0;    // see machine_loop
+  std::uint64_t polls = 0;    // likewise
   std::uint32_t number = 0;
   std::atomic<machine_state> state{machine_state::running};
   std::atomic<const strand*> last_strand{nullptr};  // the strand that it ran last; for traces

@@ -37,6 +37,7 @@ concept looping_machine = requires(Machine& m) {
   { m.held } -> std::same_as<Processor*&>;
   // Only its thread uses it.
   { m.begun } -> std::same_as<std::uint64_t&>;
+  { m.polls } -> std::same_as<std::uint64_t&>;
   { m.spinning.get() } -> std::convertible_to<bool>;
 };
 
@@ -47,6 +48,9 @@ concept looping_processor = requires(Processor& p, const Processor& victim, bool
   { p.index } -> std::convertible_to<unsigned>;
   // How many tasks it has begun.
   { victim.dispatches.get() } -> std::convertible_to<std::uint64_t>;
+  // How often it had no task, and got one by polling; the machine_loop counts that.
+  { victim.polls.get() } -> std::convertible_to<std::uint64_t>;
+  ++p.polls;
   ++p.runnext_hits;
   // A time_slice, and a lifo_chain.
   { p.slice.over() } -> std::same_as<bool>;
@@ -104,6 +108,8 @@ concept patience_of_machines = requires {
   { Host::most_counted } -> std::convertible_to<unsigned>;
   // It dozes if so many tasks began while it found none.
   { Host::chain_pace } -> std::convertible_to<std::uint64_t>;
+  // It leaves the poller to the others if they got tasks there so many times meanwhile.
+  { Host::poll_pace } -> std::convertible_to<std::uint64_t>;
 };
 
 /// What machine_loop asks of the scheduler around it. The park_protocol passes its questions work_anywhere() and
@@ -129,6 +135,8 @@ concept machine_loop_host = patience_of_machines<Host> &&
   host.poll();
   // Whether there are descriptors or timers, and no machine sleeps in the poller.
   { host.unwatched() } -> std::same_as<bool>;
+  // Whether there are timers.
+  { host.timers_pending() } -> std::same_as<bool>;
   // Whether timers of the processor or descriptors have made a task runnable at once.
   { host.poll_now(p) } -> std::same_as<bool>;
   // Whether a timer of any processor is due.
@@ -301,8 +309,7 @@ class machine_loop {
   [[gnu::noinline]] [[nodiscard]] Processor* give_up(Machine& m, Processor& p) {
     host_.rests(m);
     host_.leave(m);
-    // If there is something to poll for and no machine sleeps in the poller, this one does that.
-    if (!m.spinning.get() || host_.unwatched() || !beside_chain(tasks_begun(), m.begun)) {
+    if (!m.spinning.get() || !beside_chain(tasks_begun(), m.begun) || must_poll(polls(), m.polls)) {
       return host_.parking.machine_idle(m, p);
     }
     return host_.parking.machine_dozes(m, p, [this, &m] { return nothing_but_a_chain(m); });
@@ -310,15 +317,24 @@ class machine_loop {
 
   // No number of tasks is larger.
   static constexpr std::uint64_t not_counted = std::numeric_limits<std::uint64_t>::max();
-  [[nodiscard]] std::uint64_t tasks_begun() const {
+  [[nodiscard]] std::uint64_t tasks_begun() const { return sum_of(&Processor::dispatches); }
+  [[nodiscard]] std::uint64_t sum_of(auto Processor::*counter) const {
     std::uint64_t sum = 0;
     const unsigned n = host_.parking.limit();
-    for (unsigned i = 0; i != n; ++i) sum += host_.processor_at(i).dispatches.get();
+    for (unsigned i = 0; i != n; ++i) sum += (host_.processor_at(i).*counter).get();
     return sum;
   }
   // Whether so many tasks have begun meanwhile that one that waits in a runnext slot waits for a moment only.
   [[nodiscard]] static bool beside_chain(std::uint64_t now, std::uint64_t before) {
     return now > before && now - before >= Host::chain_pace;
+  }
+  // How often processors have got tasks by polling.
+  [[nodiscard]] std::uint64_t polls() const { return sum_of(&Processor::polls); }
+  // Whether a machine sleeps in the poller rather than doze, because nobody else looks there. It leaves descriptors to
+  // processors that have got tasks by polling so often meanwhile: in the poller it would take the next one from a
+  // processor that polls for it already, or that processor would wake it. Timers are waited for in the poller only.
+  [[nodiscard]] bool must_poll(std::uint64_t now, std::uint64_t before) const {
+    return host_.unwatched() && (host_.timers_pending() || now - before < Host::poll_pace);
   }
   // Machine `m` has found work and may have been the only one that looked: it wakes others for the tasks that are left.
   void start_more(Machine& m) {
@@ -338,8 +354,10 @@ class machine_loop {
 
   // Called by a machine that dozes: whether it may go on.
   [[nodiscard]] bool nothing_but_a_chain(Machine& m) {
+    const std::uint64_t polled = polls();
     // by chance: it happens while a machine dozes.
-    if (host_.unwatched() || host_.timers_due() || host_.global.has_work()) return false;
+    if (must_poll(polled, std::exchange(m.polls, polled)) || host_.timers_due() || host_.global.has_work())
+      return false;
     const unsigned n = host_.parking.limit();
     for (unsigned i = 0; i != n; ++i) {
       const Processor& p = host_.processor_at(i);
@@ -359,6 +377,7 @@ class machine_loop {
   [[gnu::noinline]] [[nodiscard]] Work look_further(Machine& m, Processor& p) {
     if (const Work w = take_share(p)) return w;
     if (host_.poll_now(p)) {
+      ++p.polls;
       if (const Work w = take_local_or_global(p)) return w;
     }
     if (!host_.parking.may_spin(m)) return {};
@@ -472,11 +491,16 @@ class machine_loop {
     for (int i = 0; i != Host::looks && !surplus(p); ++i) {
       if (const Work w = steal(p)) return w;
       // Not before the first look, which often finds work: this reads a cache line of each other processor.
-      if (i == 0) m.begun = tasks_begun();
+      if (i == 0) count_tasks(m);
       for (int j = 0; j != Host::look_pauses; ++j) Atomics::pause();
       if (const Work w = take_share(p)) return w;
     }
     return {};
+  }
+
+  void count_tasks(Machine& m) {
+    m.begun = tasks_begun();
+    m.polls = polls();
   }
 
   [[nodiscard]] Work steal(Processor& p) {
