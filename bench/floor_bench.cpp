@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -167,24 +168,83 @@ void fence(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
-// A heavy fence of membarrier_atomics while another thread of the process is at work on the other processor, which the
-// kernel interrupts.
+void one_heavy_fence() { runq::membarrier_atomics::heavy_fence(std::memory_order::seq_cst); }
+
+/// A thread of this process that does something again and again on the other processor, until destroyed.
+class neighbour {
+ public:
+  template <class F>
+  explicit neighbour(F does)
+      : thread_([this, does] {
+          const pinned there(1);
+          pinned_.store(there.done());
+          while (!stop_.load(std::memory_order::relaxed)) {
+            does();
+            if (!there.done()) std::this_thread::yield();
+          }
+        }) {}
+  neighbour(const neighbour&) = delete;
+  neighbour& operator=(const neighbour&) = delete;
+  ~neighbour() {
+    stop_.store(true);
+    thread_.join();
+  }
+  [[nodiscard]] bool has_been_pinned() const { return pinned_.load(); }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> pinned_{false};
+  std::thread thread_;
+};
+
+// A heavy fence of membarrier_atomics while no other thread of the process runs.
+void heavy_fence_alone(benchmark::State& state) {
+  const pinned here(0);
+  for ([[maybe_unused]] auto step : state) one_heavy_fence();
+  runq_bench::label(state, here.done());
+  state.SetItemsProcessed(state.iterations());
+}
+
+// The same while another thread of the process is at work on the other processor, which the kernel interrupts.
 void heavy_fence(benchmark::State& state) {
-  std::atomic<bool> stop{false};
-  bool other_pinned = false;
-  std::thread other([&] {
-    const pinned there(1);
-    other_pinned = there.done();
-    while (!stop.load(std::memory_order::relaxed)) {
-      if (!there.done()) std::this_thread::yield();
-    }
+  const neighbour works([] {});
+  const pinned here(0);
+  for ([[maybe_unused]] auto step : state) one_heavy_fence();
+  runq_bench::label(state, here.done() && works.has_been_pinned());
+  state.SetItemsProcessed(state.iterations());
+}
+
+double seconds_of(std::int64_t steps) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::uint64_t number = 1;
+  for (std::int64_t i = 0; i != steps; ++i) benchmark::DoNotOptimize(number = number * 3 + 1);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// What such a fence costs a thread that it interrupts: the time by which the same work, of some ms, takes longer beside
+// a thread that makes a heavy fence every 50 µs, over the number of its fences. Two thirds of the time is without them.
+void interrupted_by_heavy_fence(benchmark::State& state) {
+  constexpr std::int64_t steps = 2'000'000;
+  std::atomic<bool> on{false};
+  std::atomic<std::int64_t> fences{0};
+  const neighbour fencing([&] {
+    if (!on.load(std::memory_order::relaxed)) return;
+    one_heavy_fence();
+    fences.fetch_add(1, std::memory_order::relaxed);
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < std::chrono::microseconds(50)) continue;
   });
   const pinned here(0);
-  for ([[maybe_unused]] auto step : state) runq::membarrier_atomics::heavy_fence(std::memory_order::seq_cst);
-  stop = true;
-  other.join();
-  runq_bench::label(state, here.done() && other_pinned);
-  state.SetItemsProcessed(state.iterations());
+  for ([[maybe_unused]] auto step : state) {
+    const double before = seconds_of(steps);
+    on.store(true);
+    const double beside = seconds_of(steps);
+    on.store(false);
+    const double after = seconds_of(steps);
+    state.SetIterationTime(std::max(0.0, beside - (before + after) / 2));
+  }
+  runq_bench::label(state, here.done() && fencing.has_been_pinned());
+  state.SetItemsProcessed(std::max<std::int64_t>(1, fences.load()));
 }
 
 /// TCP connections of this process with itself: descriptors of a client and a server.
@@ -334,6 +394,8 @@ int main(int argc, char** argv) {
   runq_bench::add_row("floor/echo_system_calls", echo_system_calls);
   runq_bench::add_row("floor/fence", fence);
   runq_bench::add_row("floor/heavy_fence", heavy_fence)->UseRealTime();
+  runq_bench::add_row("floor/heavy_fence_alone", heavy_fence_alone)->UseRealTime();
+  runq_bench::add_row("floor/interrupted_by_heavy_fence", interrupted_by_heavy_fence)->UseManualTime()->Iterations(100);
   runq_bench::add_row("floor/line_transfer", line_transfer)->UseRealTime();
   runq_bench::add_row("floor/two_coroutine_calls", two_coroutine_calls);
 #if defined(__OPTIMIZE__)

@@ -209,8 +209,8 @@ def measure_queues(build, results, options):
     for program, name, row, candidate in rows:
         if not count or program.name == "go_runq_bench" or not re.match(r"pairs/64$|slot$|floor$", row):
             continue
-        if name.startswith("floor/line"):
-            continue  # a row for two processors
+        if re.match("floor/(line|.*heavy_fence)", name):
+            continue  # rows for two processors
         few, many = (20, 120) if "coroutine" in name else (200, 1200)
         both = [count([str(program), f"--benchmark_filter=^{name}(/iterations:.*)?$"], {"RUNQ_BENCH_ITERATIONS": str(n)}) for n in (few, many)]
         if None not in both:
