@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Threads that wait for descriptors: in virtual time, and never in the kernel. What a thread has done before it writes,
 // those know that read it; two that write know nothing of each other. Who calls with a number that has lost its file
-// knows what was done before; who calls with a number that was given out again does not. check -DWAY=0: passes check
-// -DWAY=1: FAIL deadlock check -DWAY=2: FAIL data race check -DWAY=3: FAIL deadlock check -DWAY=4: FAIL data race check
-// -DWAY=5: FAIL data race check -DWAY=6: FAIL data race
+// knows what was done before; who calls with a number that was given out again does not.
+// check -DWAY=0: passes
+// check -DWAY=1: FAIL deadlock
+// check -DWAY=2: FAIL data race
+// check -DWAY=3: FAIL deadlock
+// check -DWAY=4: FAIL data race
+// check -DWAY=5: FAIL data race
+// check -DWAY=6: FAIL data race
 #include <array>
 #include <atomic>
 #include <cassert>
