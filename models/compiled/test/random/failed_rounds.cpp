@@ -201,9 +201,9 @@ void run(const program& p) {
   add_outcome(results.data(), threads.size(), values);
 }
 
-[[nodiscard]] found search(const program& p, const char* skip_retries) {
-  const std::string options = "--check-duplicates\n--max-executions\n5000\n--time-limit\n3\n--skip-retries\n";
-  return explore(options + skip_retries, [&p] { run(p); });
+[[nodiscard]] found search(const program& p, bool on) {
+  return explore("--check-duplicates\n" + limits_of_size(on) + "--skip-retries\n" + (on ? "reading" : "off"),
+                 [&p] { run(p); });
 }
 
 class generator {
@@ -213,7 +213,7 @@ class generator {
   /// One thread tries, and tells that it has; another one makes it fail, and accesses memory if it was told so.
   [[nodiscard]] program make() {
     program p;
-    p.threads.resize(2 + below(2) + below(4) / 3);
+    p.threads.resize(threads_of_program(2 + below(2) + below(4) / 3));
     p.threads[0] = {{from(loops_from, tells_from), 0}, {from(tells_from, accesses_from), 0}};
     p.threads[1] = {{from(1, tells_from), 0}, {from(late_from, kinds), 0}};
     for (std::size_t t = 0; t != p.threads.size(); ++t) {
@@ -242,10 +242,10 @@ TEST(failed_rounds, agree_with_every_round_on_random_programs) {
   unsigned compared = 0, fewer = 0, failed = 0, again = 0, only_again = 0;
   for (unsigned n = number_from("RUNQ_FAILED_ROUNDS", 40); n != 0 && !HasFailure(); --n) {
     const program p = programs.make();
-    const found all = search(p, "off");
+    const found all = search(p, false);
     if (all.status == 2) continue;
     ++compared;
-    const found some = search(p, "reading");
+    const found some = search(p, true);
     ASSERT_EQ(some.status, all.status) << p.text() << some.text << all.text;
     EXPECT_EQ(some.text.find("met before"), std::string::npos) << p.text() << some.text;
     const bool begins_again = some.text.find("--keep-rounds on") != std::string::npos;

@@ -81,6 +81,18 @@ template <class Run>
   return said == nullptr ? otherwise : static_cast<unsigned>(std::atoi(said));
 }
 
+/// The threads of a program: as many as the environment says for all of them.
+[[nodiscard]] inline unsigned threads_of_program(unsigned otherwise) {
+  return number_from("RUNQ_RANDOM_THREADS", otherwise);
+}
+/// What is larger is not compared. Without a technique programs of four threads may have few executions, and wait in
+/// very many ways; with it they end.
+[[nodiscard]] inline std::string limits_of_size(bool on) {
+  const std::string executions = std::to_string(number_from("RUNQ_RANDOM_EXECUTIONS", 5000));
+  const std::string seconds = std::to_string(number_from("RUNQ_RANDOM_SECONDS", 3));
+  return "--max-executions\n" + executions + (on ? "\n" : "\n--time-limit\n" + seconds + "\n");
+}
+
 struct tally {
   unsigned passed = 0;
   unsigned fewer = 0;  ///< of those that passed: in fewer executions

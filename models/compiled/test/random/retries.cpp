@@ -425,9 +425,8 @@ void run(const program& p) {
 }
 
 [[nodiscard]] found search(const program& p, bool on) {
-  // Some programs have few executions, and wait in very many ways: these are too large, too.
-  const std::string options = "--check-duplicates\n--max-executions\n5000\n--skip-retries\n";
-  return explore(options + (on ? "on" : "off\n--time-limit\n3"), [&p] { run(p); });
+  return explore("--check-duplicates\n" + limits_of_size(on) + "--skip-retries\n" + (on ? "on" : "off"),
+                 [&p] { run(p); });
 }
 
 class generator {
@@ -436,7 +435,7 @@ class generator {
 
   [[nodiscard]] program make() {
     program p;
-    p.threads.resize(2 + below(2));
+    p.threads.resize(threads_of_program(2 + below(2)));
     const bool has_plain = below(3) == 0;
     const bool has_lock = below(3) == 0;
     const unsigned most = (p.threads.size() == 2 ? 3 : 2) - (has_lock ? 1 : 0);
@@ -450,7 +449,7 @@ class generator {
   /// Threads that mostly use locks.
   [[nodiscard]] program make_with_locks() {
     program p;
-    p.threads.resize(2 + below(2));
+    p.threads.resize(threads_of_program(2 + below(2)));
     p.keeps_own = below(4) != 0;
     const unsigned most = p.threads.size() == 2 ? 2 : 1;
     const bool one_looks = below(2) == 0;
