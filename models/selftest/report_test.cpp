@@ -360,9 +360,9 @@ TEST_F(judgements, a_mutant_dies_of_the_pinned_cases_in_the_pinned_way) {
 }
 
 TEST_F(judgements, searches_of_other_cases_that_were_cut_off_are_counted) {
-  const said s =
-      judge({source_mutant_of({{"ring/a", "lost"}}, {{"ring/a", "lost"}, {"ring/b", "none"}, {"ring/c", "cut off"}})});
-  EXPECT_NE(s.text.find("1 searches to the end, 1 cut off, so undecided"), std::string::npos) << s.text;
+  const said s = judge({source_mutant_of(
+      {{"ring/a", "lost"}}, {{"ring/a", "lost"}, {"ring/b", "none"}, {"ring/c", "cut off"}, {"ring/d", "none"}})});
+  EXPECT_NE(s.text.find("2 searches to the end, 1 cut off, so undecided"), std::string::npos) << s.text;
   EXPECT_EQ(s.page["undecided"], 1);
 }
 
@@ -659,6 +659,56 @@ TEST(pages, have_names_of_their_own) {
   std::sort(files.begin(), files.end());
   EXPECT_EQ(files, (std::vector<std::string>{"Ring-a-b-c-2.html", "index-2.html", "index.html", "ring-a-b-c.html",
                                              "ring.html"}));
+}
+
+TEST(pages, count_what_is_as_it_must_be) {
+  const auto one = [](const char* name, const char* expected, const char* label, const char* outcome) {
+    return json{
+        {"case", name}, {"expect", expected}, {"label", label}, {"outcome", outcome}, {"result", {{"what", "none"}}}};
+  };
+  json report =
+      html::described({{"searches",
+                        {one("litmus/sb", "litmus", "", "failed"), one("litmus/sb", "litmus", "", "as expected"),
+                         one("ring/a", "pass", "all", "passed"), one("ring/b", "pass", "all", "killed"),
+                         one("ring/c", "fail", "a_mutant", "passed"), one("ring/d", "pass", "all", "remark")}},
+                       {"problems", {"no model"}}});
+  EXPECT_EQ(report["searches"][2]["verdict"], "not judged");
+  html::add_totals(report);
+  EXPECT_EQ(report["totals"]["litmus"], json({0, 1}));
+  EXPECT_EQ(report["totals"]["searches"], json({1, 2}));
+  EXPECT_EQ(report["totals"]["mutants"], json({0, 1}));
+  EXPECT_EQ(report["totals"]["failed"], 2);
+}
+
+/// A row of the ledger leads to the mutant that makes the same change in the same case, which knows the shipped order.
+TEST(pages, rows_of_the_ledger_lead_to_the_pages_of_their_mutants) {
+  const own_folder folder;
+  const json result = {{"what", "lost"}, {"trace", {{{"kind", "store"}, {"thread", 0}}}}};
+  const auto search = [&](const char* expected, const char* label, const char* changed) {
+    return json{{"case", "ring/a"}, {"expect", expected}, {"label", label}, {"changed", changed}, {"result", result}};
+  };
+  const auto row = [](const char* site, const char* weaker) {
+    return json{{"case", "ring/a"}, {"site", site}, {"written", "seq_cst"}, {"weaker", weaker}};
+  };
+  write_html(
+      folder.path().string(),
+      {{"searches",
+        {search("pass", "all", "[ring.x] relaxed"), search("fail", "one", "[ring.x] relaxed"),
+         search("pass", "other", "")}},
+       {"ledger", {row("ring.x", "relaxed"), row("ring.x", "release"), row("ring.y", "relaxed"), row("", "relaxed")}}});
+  const json rows = page_data(folder.path() / "index.html")["ledger"];
+  EXPECT_EQ(rows[0]["page"], "ring-a-one.html");
+  for (const int other : {1, 2, 3}) EXPECT_EQ(rows[static_cast<std::size_t>(other)]["page"], "");
+  EXPECT_EQ(page_data(folder.path() / "ring-a-one.html")["shipped"], "seq_cst");
+  EXPECT_EQ(page_data(folder.path() / "ring-a-other.html")["shipped"], "");
+}
+
+TEST(pages, that_cannot_be_written_are_errors) {
+  const own_folder folder;
+  fs::create_directories(folder.path() / "index.html");
+  EXPECT_THROW(write_html(folder.path().string(), json::object()), std::runtime_error);
+  std::ofstream(folder.path() / "file") << "text";
+  EXPECT_THROW(write_html((folder.path() / "file/within").string(), json::object()), std::runtime_error);
 }
 
 class names : public testing::Test {

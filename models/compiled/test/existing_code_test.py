@@ -291,6 +291,24 @@ class AllFailures(Checked):
         with open(result, encoding="utf-8") as written:
             self.assertEqual(len(json.load(written)["searches"]), len(failures))
 
+    def test_a_deadlock_tells_who_has_ended_in_it(self):
+        """And not in those on the way to it."""
+        source = self.file("ends.cpp", """#include <atomic>
+#include <thread>
+std::atomic<int> x{0}, flag{0};
+int main() {
+  std::thread waits([] { if (x.load() == 0) while (!flag.load()) {} else while (!flag.load()) {} });
+  std::thread ends([] { x.store(1); });
+  waits.join();
+  ends.join();
+}
+""")
+        result = self.file("result.json")
+        self.check("--all-failures", "1", "--path", "0", "--json", result, source, status=1)
+        with open(result, encoding="utf-8") as written:
+            said = json.load(written)["searches"][0]["result"]
+        self.assertEqual((said["what"], said["ended"], [thread["thread"] for thread in said["stuck"]]), ("deadlock", [2], [0, 1]))
+
     def test_a_failure_can_be_shown_again(self):
         printed = self.check("--all-failures", "20", SEVERAL, status=1)
         shown = printed.split("this is the smallest:\n")[1:]

@@ -279,6 +279,7 @@ class Alone(unittest.TestCase):
             status, text, _ = run(program, "--jobs", jobs)
             self.assertEqual(status, 1, text)
             self.assertRegex(text, "^FAIL.*: data race: ")
+        self.assertEqual(run(program, "--all-failures", "1")[1].count("\nFAIL: data race: "), 1)
         again = re.search("To see this execution again: (.*)", text)[1]
         self.assertTrue(again.startswith("--waits-in-place off --skip-retries off --barriers-in-order --path "), again)
         status, shown, _ = run(program, *again.split())
