@@ -217,6 +217,16 @@ class Alone(unittest.TestCase):
             left_out = ", ".join(["load buffering", *expected])
             self.assertIn(f"; left out: {left_out} (", text.splitlines()[0])
 
+    def test_a_verdict_of_less_than_all_says_what_was_weakened_and_how_large_all_is(self):
+        program = compiled(os.path.join(HERE, "command", "left_out.cpp"))
+        with open(os.path.join(HERE, "command", "left_out.cpp"), encoding="utf-8") as source:
+            line = next(number for number, text in enumerate(source, 1) if "compare_exchange_weak" in text)
+        for options, verdict in (["--bound", "1"], "bounded 1"), (["--bound", "99"], "bounded 99"), (["--sample", "1"], "sampled"), ([], "bounded"):
+            text = run(program, *options, "--weaken", f"left_out.cpp:{line}:relaxed")[1]
+            self.assertTrue(text.startswith(f"{verdict}, with left_out.cpp:{line} weakened to relaxed: no "), text)
+        self.assertRegex(run(program, "--sample", "1")[1], r"in 1 random walk through about \d+ executions;")
+        self.assertRegex(run(program, "--sample", "2")[1], r"in 2 random walks through about \d+ \(standard error \d+\) executions;")
+
     @unittest.skipUnless(shutil.which("clang++"), "there is no clang++")
     def test_what_clang_does_not_show_is_left_out(self):
         program = compiled(os.path.join(HERE, "command", "left_out.cpp"), compiler="clang++")
@@ -234,6 +244,17 @@ class Alone(unittest.TestCase):
             self.assertEqual(status, 0, f"{options}: {text}")
             if options[0] in ("--jobs", "--all-failures"):
                 self.assertRegex(text, r"^exhaustive: .* \(2 executions explored, ")
+        # A limit may come before the program asks.
+        self.assertIn("no verdict: limit reached: ", run(program, "--max-events", "1", "--size", "round=1")[1])
+
+    def test_the_sizes_that_a_program_asks_for_are_written_as_they_are_at_first(self):
+        program = compiled(os.path.join(HERE, "command", "grows.cpp"))
+        file = os.path.join(SCRATCH.name, "sizes")
+        self.assertEqual(run(program, "--sizes", file, "--size", "producers=2,rounds=1")[0], 0)
+        with open(file, encoding="utf-8") as written:
+            self.assertEqual(written.read(), "producers 1\nrounds 1\n")
+        status, _, errors = run(program, "--sizes", "/dev/full")
+        self.assertEqual((status, errors.splitlines()[-1]), (2, "runq-check: cannot write /dev/full"))
 
     # --- several processes -------------------------------------------------------------------------------------------
 
@@ -446,6 +467,8 @@ class Alone(unittest.TestCase):
                               (["--path", "1.x"], "--path takes numbers with dots between, as 0.3.1, not '1.x'"),
                               (["--path", "9.9"], "there is no execution at the end of this way"),
                               (["--jobs", "2", "--sample", "5"], "--sample is for one process"),
+                              *((["--size", size], f"--size takes NAME=N, or several with commas between, N up to 1000, not '{size}'")
+                                for size in ("a=-1", "a=1001", "=2", "a", "a=1,b", "a=1,=2")),
                               (["--jobs", "65"], "--jobs takes a number from 1 to 64")):
             status, text, errors = run(counters(3), *options)
             self.assertEqual(status, 2, f"{options}: {text}")
