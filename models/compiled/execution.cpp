@@ -36,11 +36,17 @@ exact::clock execution::comes_after() const {
 
 /// Plain hooks call this, so it must not allocate memory.
 void execution::look_whether_late() {
-  const exact::clock before = comes_after();
-  const exact::clock known = search->knows();
   self.looked_at = *self.position;
   self.late_after = 0;
-  for (unsigned t = 1; t <= max_threads; ++t) {
+  const exact::graph& graph = search->current_graph();
+  if (self.looked_at == 0) return look_for_late_threads(comes_after(), search->knows());
+  const node& last = graph.at(self.number, self.looked_at - 1);
+  if (last.porf.exceeds(last.hb)) look_for_late_threads(last.porf, last.hb);
+}
+
+void execution::look_for_late_threads(const exact::clock& before, const exact::clock& known) {
+  const unsigned end = search->current_graph().end_of_threads();
+  for (unsigned t = main_thread; t != end; ++t) {
     if (is_late(before, known, t) && has_told(t, known[t], before[t])) self.late_after |= std::uint64_t{1} << t;
   }
 }

@@ -292,6 +292,7 @@ struct execution {
     return (p.begin / 4 + p.begin / 1024 + p.thread + 8UL * p.how.is_atomic + 16UL * p.how.is_write) % last_late.size();
   }
   void look_whether_late();
+  void look_for_late_threads(const exact::clock& before, const exact::clock& known);
   /// Whether what comes after these events, and knows of those, comes after one of the thread that it does not know of.
   [[nodiscard]] static bool is_late(const exact::clock& before, const exact::clock& known, unsigned thread) noexcept {
     return before[thread] > known[thread];

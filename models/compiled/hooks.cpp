@@ -359,13 +359,22 @@ RUNQ_HOOK void __tsan_atomic_signal_fence(int) {}  // there are no signals in a 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
 RUNQ_HOOK void __tsan_init() {}
-RUNQ_HOOK void __tsan_func_entry(void* code) {
-  if (!this_process.in_program) return;
+namespace {
+
+[[gnu::noinline]] void enter_function(const void* code) {
   const checker_scope scope;
   current_session().code().enter_function(code);
 }
+
+}  // namespace
+
+RUNQ_HOOK void __tsan_func_entry(void* code) {
+  if (!this_process.in_program) return;
+  const bool is_simple = !this_process.has_begun_stores;
+  if (!is_simple || !this_process.only_session->code().enter_function_quickly(code)) enter_function(code);
+}
 RUNQ_HOOK void __tsan_func_exit() {
   if (!this_process.in_program) return;
-  const checker_scope scope;
-  current_session().code().leave_function();
+  if (this_process.has_begun_stores) const checker_scope finishes_them;
+  this_process.only_session->code().leave_function();
 }

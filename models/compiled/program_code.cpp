@@ -13,17 +13,10 @@ namespace runq::model::compiled {
 void program_code::enter_function(const void* code) {
   thread_state& t = now_.running();
   t.at = frames_.callee(t.at, code);
-  // Fails before the end of the stack is reached: the checker needs some of it, too, and must not be stopped just
-  // anywhere.
-  constexpr std::size_t left_to_checker = std::size_t{32} * 1024;
-  if (static_cast<const std::byte*>(__builtin_frame_address(0)) < now_.self.stack + guard_bytes + left_to_checker) {
+  // Before the end of the stack is reached.
+  if (has_used_up_stack()) {
     fail(failure::crash, fmt::format("a thread has used up its stack of {} bytes", exact::fiber_stack_bytes), code);
   }
-}
-
-void program_code::leave_function() noexcept {
-  thread_state& t = now_.running();
-  if (t.at->caller != nullptr) t.at = t.at->caller;
 }
 
 namespace {

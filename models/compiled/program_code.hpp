@@ -29,7 +29,18 @@ class program_code {
   /// Where each thread begins.
   [[nodiscard]] frame* root() noexcept { return frames_.root(); }
   void enter_function(const void* code);
-  void leave_function() noexcept;
+  /// The same without allocating memory, for most calls. False: it has done nothing.
+  [[nodiscard, gnu::always_inline]] bool enter_function_quickly(const void* code) noexcept {
+    thread_state& t = now_.running();
+    const frame::call& known = t.at->recent_calls(code)[0];
+    if (known.code != code || known.callee == nullptr || has_used_up_stack()) return false;
+    t.at = known.callee;
+    return true;
+  }
+  void leave_function() noexcept {
+    thread_state& t = now_.running();
+    if (t.at->caller != nullptr) t.at = t.at->caller;
+  }
 
   // --- places -------------------------------------------------------------------------------------------------------
   /// Where the running thread is. A library that is not instrumented may have called on the program's behalf: then its
@@ -89,6 +100,11 @@ class program_code {
   [[noreturn]] void give_up(const std::string& message, const void* code);
 
  private:
+  /// The checker needs some of it, too, and must not be stopped just anywhere.
+  [[nodiscard, gnu::always_inline]] bool has_used_up_stack() const noexcept {
+    constexpr std::size_t left_to_checker = std::size_t{32} * 1024;
+    return static_cast<const std::byte*>(__builtin_frame_address(0)) < now_.self.stack + guard_bytes + left_to_checker;
+  }
   /// A call of a library's, and the program's call that led to it.
   struct library_call {
     const std::byte* stack = nullptr;  ///< where it was looked for

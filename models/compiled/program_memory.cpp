@@ -33,9 +33,11 @@ void program_memory::access_slowly(const void* at, std::size_t size, bool is_wri
   access(at, size, is_write, code);
 }
 
-void program_memory::access_beside(granule& g, const void* at, byte_mask bytes, bool is_write, const void* code) {
+void program_memory::access_beside(granule& g, const void* at, const plain_access& a) {
   const checker_scope scope;
-  access_shared(g, at, access_by_own(at, bytes, is_write, code));
+  const bool is_nobody_elses_stack = now_.on_own_stack(at) || heap_.owns(at);
+  if (is_nobody_elses_stack && g.is_of_one_thread(a.thread)) return g.notes(a);
+  access_shared(g, at, a);
 }
 
 void program_memory::access_parts(const void* at, std::size_t size, bool is_write, const void* code) {

@@ -57,7 +57,8 @@ class program_memory {
     if (now_.is_alone()) return;
     if (!code_.is_surely_own(code)) return access_slowly(at, size, is_write, code);
     const byte_mask bytes = bytes_from(first, size);
-    if (!g->notes_quickly(access_by_own(at, bytes, is_write, code))) access_beside(*g, at, bytes, is_write, code);
+    const plain_access a = access_by_own(at, bytes, is_write, code);
+    if (!g->notes_quickly(a)) access_beside(*g, at, a);
   }
   /// What a compare-exchange expects may be shared memory, as the link of a node: compilers show no access to it.
   enum class expected_access : std::uint8_t { read, left, changed };
@@ -131,8 +132,8 @@ class program_memory {
   }
   /// From a hook: access().
   void access_slowly(const void* at, std::size_t size, bool is_write, const void* code);
-  /// From a hook: the thread may use the bytes, others have accessed them.
-  void access_beside(granule& g, const void* at, byte_mask bytes, bool is_write, const void* code);
+  /// From a hook: the thread may use the bytes; others, or it itself, have accessed some in the granule.
+  void access_beside(granule& g, const void* at, const plain_access& a);
   void access_parts(const void* at, std::size_t size, bool is_write, const void* code);
   /// Of the access to `size` bytes at `at`, the part that lies in one granule.
   [[gnu::always_inline]] void access_part(const void* part, byte_mask bytes, const void* at, std::size_t size,

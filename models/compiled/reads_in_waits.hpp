@@ -10,7 +10,6 @@
 // search begins again with exact_options::keeps_rounds, which shows it.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -30,7 +29,7 @@ class reads_in_waits {
   struct manner {
     bool is_atomic = false;
     bool is_write = false;
-    friend auto operator<=>(const manner&, const manner&) = default;
+    friend bool operator==(const manner&, const manner&) = default;
     [[nodiscard]] bool conflicts_with(const manner& other) const noexcept {
       return (is_write || other.is_write) && !(is_atomic && other.is_atomic);
     }
@@ -41,9 +40,19 @@ class reads_in_waits {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
     manner how{};
-    friend auto operator<=>(const place&, const place&) = default;
+    friend bool operator==(const place&, const place&) = default;
+    /// Any order. By hand, because g++ 12 calls a function for each step of one that it makes itself.
+    friend bool operator<(const place& a, const place& b) noexcept {
+      if (a.begin != b.begin) return a.begin < b.begin;
+      return a.end != b.end ? a.end < b.end : a.rest() < b.rest();
+    }
     [[nodiscard]] bool overlaps(const place& other) const noexcept {
       return thread == other.thread && begin < other.end && other.begin < end;
+    }
+
+   private:
+    [[nodiscard]] unsigned rest() const noexcept {
+      return thread * 4 + (how.is_atomic ? 2U : 0U) + (how.is_write ? 1U : 0U);
     }
   };
 

@@ -152,6 +152,11 @@ struct granule {
   }
 
   [[nodiscard]] bool has_accesses() const noexcept { return last.thread != 0; }
+  /// Whether no other thread has accessed it.
+  [[nodiscard]] bool is_of_one_thread(unsigned thread) noexcept {
+    return last.thread == thread &&
+           std::all_of(older.begin(), older.end(), [=](const plain_access& a) { return a.thread == thread; });
+  }
   template <class Function>
   void for_each_access(Function&& function) {
     for (plain_access& a : older) function(a);

@@ -41,6 +41,12 @@ class clock {
     const auto theirs = other.counts_;  // a copy, which the compiler knows not to overlap with this
     for (unsigned t = 0; t != width; ++t) counts_[t] = counts_[t] > theirs[t] ? counts_[t] : theirs[t];
   }
+  /// Whether it covers an event that the other one does not.
+  [[nodiscard]] bool exceeds(const clock& other) const noexcept {
+    unsigned more = 0;
+    for (unsigned t = 0; t != width; ++t) more |= counts_[t] > other.counts_[t] ? 1U : 0U;
+    return more != 0;
+  }
 
  private:
   static constexpr unsigned width = std::bit_ceil(thread_slots);  // so that join() becomes a vector instruction

@@ -131,6 +131,7 @@ int main() {
 // check -DSTATUS: FAIL status 3
 // check -DEXIT: exhaustive, 1 execution
 // check -DDEEP: FAIL used up its stack
+// check -DDEEP_AGAIN: FAIL used up its stack
 // check -DDIVIDE: FAIL FPE
 // check -DWILD: FAIL SEGV
 // check -DWILD_LOCK: FAIL SEGV
@@ -148,6 +149,12 @@ int deep(int n) {
   volatile char room[1024];
   room[0] = static_cast<char>(n);
   return n == 0 ? 0 : deep(n - 1) + room[0];
+}
+// The same calls again, each of which needs more.
+[[gnu::noinline]] int deep_and_wide(int n, std::size_t bytes) {
+  void* const more = __builtin_alloca(bytes);
+  asm volatile("" : : "r"(more) : "memory");
+  return n == 0 ? 0 : 1 + deep_and_wide(n - 1, bytes);
 }
 
 int main() {
@@ -169,6 +176,8 @@ int main() {
   std::exit(0);
 #elif defined(DEEP)
   return deep(1'000'000);
+#elif defined(DEEP_AGAIN)
+  for (const std::size_t bytes : {16UL, 16UL * 1024}) zero = zero + deep_and_wide(100, bytes);
 #elif defined(DIVIDE)
   return 100 / zero;
 #elif defined(WILD)

@@ -150,6 +150,30 @@ void check() {
 #endif
 }
 
+#elif defined(BESIDE_ITS_OWN)
+// Variables that lie side by side: what the thread has accessed last is another one than what it accesses now.
+// check -DBESIDE_ITS_OWN: FAIL data race
+// check -DBESIDE_ITS_OWN -DANOTHER: exhaustive
+
+void check() {
+  struct alignas(8) {
+    int first = 0;
+    short second = 0;
+    short third = 0;
+  } own;
+  std::thread other([&] { read(own.first); });
+  const auto write = [](auto& at) {
+    at = 1;
+    asm volatile("" : : "r"(&at) : "memory");
+  };
+  write(own.second);
+  write(own.third);
+#ifndef ANOTHER
+  write(own.first);
+#endif
+  other.join();
+}
+
 #else
 // So does one that fails for no reason, in a round that is left out.
 // check -DLEFT: FAIL data race
