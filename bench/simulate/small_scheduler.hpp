@@ -105,6 +105,7 @@ class small_scheduler {
     typename yielded_ring::thief yielded_thief;
     unsigned turns = 0;
     unsigned overflows = 0;
+    unsigned unwatched_forks = 0;
     time_slice<policy> slice;
     // The first timer: thieves look at it. There is none.
     typename policy::template atomic<std::int64_t> earliest_timer{never};
@@ -233,6 +234,8 @@ class small_scheduler {
   static constexpr int look_pauses = detail::core::look_pauses;
   static constexpr int steal_rounds = detail::core::steal_rounds;
   static constexpr int watch_pauses = detail::core::watch_pauses;
+  static constexpr int fork_pauses = watch_pauses;
+  static constexpr unsigned unwatched_forks = 0;
   static constexpr unsigned most_counted = detail::core::most_counted;
   // No machine dozes, because time passes only by what machines do.
   static constexpr std::uint64_t chain_pace = std::numeric_limits<std::uint64_t>::max();

@@ -173,6 +173,7 @@ struct processor {
   unsigned shard = 3;
   unsigned turns = 0;
   unsigned overflows = 0;
+  unsigned unwatched_forks = 0;
 };
 struct machine {
   processor* held = nullptr;
@@ -222,6 +223,8 @@ struct host {
   static constexpr int look_pauses = 0;
   static constexpr int steal_rounds = 1;
   static constexpr int watch_pauses = 0;
+  static constexpr int fork_pauses = 0;
+  static constexpr unsigned unwatched_forks = 1;
   static constexpr unsigned most_counted = 3;
   static constexpr std::uint64_t chain_pace = 1;
   static constexpr std::uint64_t poll_pace = 1;
@@ -424,6 +427,26 @@ TEST(machine_loop, a_machine_that_dozes_gets_up_for_a_fork_or_a_task_that_has_yi
     (h.all[1].*place).answers = {steal_status::lost, steal_status::taken};
     EXPECT_FALSE(h.looping.next(h.m));
     EXPECT_EQ(h.parking.dozes_on, std::optional(false));
+  }
+}
+
+// As long as its processor takes it back, and makes another one.
+TEST(machine_loop, a_machine_dozes_beside_a_fork_that_is_alone_and_gets_up_when_it_stays) {
+  for (const bool moves : {false, true}) {
+    for (const std::size_t forks : {1U, 2U}) {
+      host h;
+      for (processor& p : h.all) p.queue_thief.size = 0;
+      h.fences_are_heavy = true;
+      victim_queue& victim = h.all[1].forks_thief;
+      // What the thief finds when it comes too late for others; the last one is left when it dozes.
+      victim.answers = {steal_status::lost, steal_status::taken};
+      if (moves && forks == 1) victim.answers.pop_front();  // it does not even try
+      victim.size = forks;
+      victim.moves = moves;
+      if (!moves) h.tasks_of_a_chain = 1;
+      EXPECT_FALSE(h.looping.next(h.m));
+      EXPECT_EQ(h.parking.dozes_on, std::optional(moves && forks == 1));
+    }
   }
 }
 

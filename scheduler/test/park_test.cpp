@@ -180,6 +180,25 @@ TEST(park, L17_while_a_machine_dozes_a_task_in_a_free_runnext_slot_wakes_nobody)
   EXPECT_EQ(h.parking.spinning(), 1U) << "nobody dozes any more, and nobody was woken";
 }
 
+/// The owner of a deque of forks, for forked().
+struct forks_owner {
+  [[nodiscard]] std::size_t size_approx() const { return forks; }
+  std::size_t forks;
+};
+
+TEST(park, L17_while_a_machine_dozes_a_fork_that_is_alone_wakes_nobody_and_one_that_is_not_wakes_it) {
+  for (const std::size_t forks : {1U, 2U}) {
+    host h(2);
+    h.all_busy();
+    const forks_owner own{.forks = forks};
+    EXPECT_EQ(dozes(h, [&] { h.parking.forked(own); }), forks == 1 ? 2 : 1);
+    EXPECT_EQ(h.parking.spinning(), forks == 1 ? 0U : 1U);
+    if (forks != 1) continue;
+    h.parking.forked(own);
+    EXPECT_EQ(h.parking.spinning(), 1U) << "nobody dozes any more, and nobody was woken";
+  }
+}
+
 TEST(park, L17_any_other_task_wakes_the_machine_that_dozes) {
   for (const bool displaced : {false, true}) {
     host h(2);

@@ -34,7 +34,8 @@ std::coroutine_handle<> start_fork(processor_front& front, frame& child) {
     parent.owes_join = parent.children.any();  // not for this child
     return start_fork_apart(*this_processor(), child);
   }
-  this_processor()->home.parking.submitted();
+  processor& p = *this_processor();
+  p.home.parking.forked(p.own_forks);
   return transfer(*this_processor(), child.self());
 }
 

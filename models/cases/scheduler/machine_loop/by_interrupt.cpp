@@ -22,7 +22,14 @@ const bool added[] = {
     }),
     add_case<interrupted<fork_vs_doze<chase_lev_of<interrupt_atomics>>, 2>>({
         .name = "machine_loop/interrupt_fork_vs_doze",
-        .property = "a fork is found: fork ‖ the last spinning machine begins to doze; fences by interrupt",
+        .property = "a fork is found: fork ‖ the last spinning machine dozes; fences by interrupt",
+        .threads = 2,
+        .kept_for = "fences by interrupt: its fences are park's, which the mutant park/idle_by_a_light_fence breaks",
+    }),
+    add_case<interrupted<yield_vs_last_spinner<true, interrupt_atomics>, 2>>({
+        .name = "machine_loop/interrupt_yield_vs_doze",
+        .property =
+            "a task that yields is found: yield ‖ the last spinning machine begins to doze; fences by interrupt",
         .threads = 2,
     }),
     add_case<interrupted<yield_vs_last_spinner<false, interrupt_atomics>, 2>>({

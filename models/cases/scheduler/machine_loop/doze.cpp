@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A task is made runnable while a machine that has found nothing beside a chain of short tasks dozes, or begins to, or
-// stops. A task in a free runnext slot wakes nobody, so the machine must see it when it looks again; any other task
-// wakes the machine.
+// stops. A task in a free runnext slot wakes nobody, nor does a fork that is alone, so the machine must see it when it
+// looks again; any other task wakes the machine.
 #include "vs_last_spinner.hpp"
 
 namespace runq::model {
@@ -44,6 +44,32 @@ struct displaced_vs_doze final : until_woken<2> {
   }
 };
 
+// Machine 0 makes forks 1 and 2 ‖ machine 1, spinning, the last one: look, doze for long, run one of them.
+struct forks_vs_doze final : machine_loop_model<2, 2, 2, shipped_queues<2, fork_deques>> {
+  forks_vs_doze() {
+    settle(0);
+    beside_chain = true;
+    machines[1].parker.dozes_on = true;
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      auto& own = processors[0].own_forks;
+      for (const int id : {1, 2}) {
+        require(own.push(tasks.make(id)), "no memory for a fork");
+        parking.forked(own);
+      }
+    } else {
+      require(run_one(machines[1]) != 0, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    require_all_accounted_for();
+    while (const auto left = processors[0].own_forks.pop()) tasks.run(*left);
+    tasks.require_all_ran();
+  }
+};
+
 // A thread outside puts task 1 in the global queue.
 struct injected_vs_doze final : vs_last_spinner<> {
   injected_vs_doze() { doze_until_woken(); }
@@ -71,6 +97,7 @@ const bool added[] = {
         .name = "machine_loop/next_vs_doze",
         .property = "a machine that has dozed sees the task in a runnext slot for which nobody woke it",
         .threads = 2,
+        .kept_for = "the task is in a runnext slot, into which it comes without a fence",
     }),
     add_case<displaced_vs_doze>({
         .name = "machine_loop/displaced_vs_doze",
@@ -85,9 +112,14 @@ const bool added[] = {
     }),
     add_case<fork_vs_doze<>>({
         .name = "machine_loop/fork_vs_doze",
-        .property = "a machine that begins to doze sees a fork, or is woken for it",
+        .property = "a machine that has dozed sees the fork that is alone, for which nobody woke it",
         .threads = 2,
-        .kept_for = "the task is a fork",
+        .kept_for = "the task is a fork, which is published with a fence",
+    }),
+    add_case<forks_vs_doze>({
+        .name = "machine_loop/forks_vs_doze",
+        .property = "a machine that begins to doze sees a fork that is not alone, or is woken for it",
+        .threads = 2,
     }),
     add_case<stop_vs_doze>({
         .name = "machine_loop/stop_vs_doze",

@@ -178,8 +178,9 @@ class watched_forks : public fork_deques {
 };
 
 // Processor 1 has fork 1. While a thief watches it for the first time, the processor takes it back and makes fork 2,
-// which stays. Machine 0 looks for work: it leaves the forks, and looks once more before it sleeps.
-struct lone_fork_that_moves final : machine_loop_model<2, 2, 2, shipped_queues<2, watched_forks>> {
+// which stays. Machine 0 looks for work: it leaves the forks, and looks once more before it sleeps. It takes fork 3
+// without watching it, and watches fork 4.
+struct lone_fork_that_moves final : machine_loop_model<2, 2, 4, shipped_queues<2, watched_forks>> {
   lone_fork_that_moves() {
     require(processors[1].own_forks.push(tasks.make(1)), "no memory for a fork");
     processors[1].forks.meanwhile = [this] {
@@ -188,13 +189,20 @@ struct lone_fork_that_moves final : machine_loop_model<2, 2, 2, shipped_queues<2
       tasks.run(*processors[1].own_forks.pop());
       require(processors[1].own_forks.push(tasks.make(2)), "no memory for a fork");
     };
-    may_look = 2;
+    may_look = 4;
     constructed();
   }
   void thread(unsigned index) override {
     if (index != 0) return;
     require(run_one(machines[0]) == 2, "a thief takes a fork that its processor has taken back");
-    require(looks == 4, "a thief takes a fork that is alone after it has watched another one, or none");
+    // Two of them count what began meanwhile: after it has looked around, and before it goes to sleep.
+    require(looks == 6, "a thief takes a fork that is alone after it has watched another one, or none");
+    parking.found(machines[1]);  // which was woken for what is left, and would look for work beside this one
+    for (const int id : {3, 4}) {
+      require(processors[1].own_forks.push(tasks.make(id)), "no memory for a fork");
+      require(run_one(machines[0]) == id, "a thief leaves a fork that stays");
+      require(looks == (id == 3 ? 6 : 8), "after a fork that stayed, a thief takes not one unwatched");
+    }
   }
   void finish() override {
     tasks.require_all_ran();

@@ -237,6 +237,7 @@ class machine_loop_model : public scenario {
     typename Queues::yields::thief yielded_thief;
     unsigned turns = 0;
     unsigned overflows = 0;
+    unsigned unwatched_forks = 0;
   };
   struct machine : park_machine<machine, processor, machine_parker, atomics> {
     processor* held = nullptr;
@@ -284,6 +285,8 @@ class machine_loop_model : public scenario {
     return 1;
   }();
   static constexpr int watch_pauses = 0;
+  static constexpr int fork_pauses = 0;
+  static constexpr unsigned unwatched_forks = 1;
   static constexpr unsigned most_counted = Queues::counted ? Processors : 0;
   static constexpr std::uint64_t chain_pace = 1;
   static constexpr std::uint64_t poll_pace = 1;

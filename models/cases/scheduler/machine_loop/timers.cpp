@@ -222,6 +222,7 @@ const bool added[] = {
         .name = "machine_loop/nobody_polls_any_more",
         .property = "a machine that dozes gets up when there is something to poll for and no machine polls",
         .threads = 2,
+        .kept_for = "a machine was in the poller when it began to doze",
     }),
     add_case<others_poll>({
         .name = "machine_loop/others_poll",

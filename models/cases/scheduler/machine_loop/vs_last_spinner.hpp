@@ -39,13 +39,14 @@ template <class Forks = fork_deques, class Policy = typename Forks::atomics, cla
 struct fork_vs_last_spinner : vs_last_spinner<Queues, Policy> {
   void make_runnable() override {
     require(this->processors[0].own_forks.push(this->tasks.make(1)), "no memory for a fork");
-    this->parking.submitted();
+    this->parking.forked(this->processors[0].own_forks);
   }
 };
 
+// Machine 1: look, doze, look again, sleep, run the fork, which is alone.
 template <class Forks = fork_deques>
 struct fork_vs_doze : fork_vs_last_spinner<Forks> {
-  fork_vs_doze() { this->doze_until_woken(); }
+  fork_vs_doze() { this->beside_chain = true; }
 };
 
 // Task 1 of machine 0 yields, and the machine is busy with another task for long.

@@ -150,6 +150,9 @@ class core {
   // Go's number of rounds over all processors; only in the last one is runnext stolen.
   static constexpr int steal_rounds = 4;
   static constexpr int watch_pauses = detail::watch_pauses;
+  // Some 12 µs, about what a barrier costs the thread that makes it and the one that it interrupts.
+  static constexpr int fork_pauses = 512;
+  static constexpr unsigned unwatched_forks = 8;
   // A machine that wakes others has cost a system call, beside which the cache lines of so many processors are cheap.
   static constexpr unsigned most_counted = 16;
   // A spinning machine that has found nothing while others began so many tasks, in those 50 µs or in a doze, dozes.

@@ -84,8 +84,9 @@ struct alignas(cache_line) processor : processor_front, park_processor<processor
   yielded_ring yielded;  // tasks that have yielded here
   yielded_ring::owner own_yielded;
   yielded_ring::thief yielded_thief;
-  unsigned turns = 0;      // of the tasks that have yielded and of the global queue
-  unsigned overflows = 0;  // each went to another shard of the global queue
+  unsigned turns = 0;            // of the tasks that have yielded and of the global queue
+  unsigned overflows = 0;        // each went to another shard of the global queue
+  unsigned unwatched_forks = 0;  // see machine_loop
 
   handoff<policy> in_call;                  // whether its machine is in a blocking call
   policy::cell<bool> call_has_unit{false};  // that call has waited for its turn: see call_limit

@@ -64,6 +64,8 @@ concept looping_processor = requires(Processor& p, const Processor& victim, bool
   { p.turns } -> std::same_as<unsigned&>;
   // How often its local_queue has overflowed; the machine_loop counts that.
   { p.overflows } -> std::same_as<unsigned&>;
+  // How many forks that are alone its machine takes from others without watching them; likewise.
+  { p.unwatched_forks } -> std::same_as<unsigned&>;
   // The handles of its local_queue.
   { Processor::queue_capacity } -> std::convertible_to<std::size_t>;
   p.own_queue.pop();
@@ -102,8 +104,11 @@ concept patience_of_machines = requires {
   { Host::looks } -> std::convertible_to<int>;
   { Host::steal_rounds } -> std::convertible_to<int>;
   { Host::look_pauses } -> std::convertible_to<int>;
-  // It watches a victim for so many pauses before it takes the task in the runnext slot, or a fork that is alone.
+  // It watches a victim for so many pauses before it takes the task in the runnext slot.
   { Host::watch_pauses } -> std::convertible_to<int>;
+  // And for so many before it takes a fork that is alone; then it takes so many unwatched.
+  { Host::fork_pauses } -> std::convertible_to<int>;
+  { Host::unwatched_forks } -> std::convertible_to<unsigned>;
   // Before it wakes more machines than one it counts the tasks of so many processors; 0: it wakes one.
   { Host::most_counted } -> std::convertible_to<unsigned>;
   // It dozes if so many tasks began while it found none.
@@ -317,19 +322,28 @@ class machine_loop {
 
   // No number of tasks is larger.
   static constexpr std::uint64_t not_counted = std::numeric_limits<std::uint64_t>::max();
-  [[nodiscard]] std::uint64_t tasks_begun() const { return sum_of(&Processor::dispatches); }
-  [[nodiscard]] std::uint64_t sum_of(auto Processor::*counter) const {
+  // How many tasks have begun, and how many forks have left a deque in which they were the oldest: so also those that
+  // were alone, and that their processor has taken back.
+  [[nodiscard]] std::uint64_t tasks_begun() const {
+    return sum_of(
+        [](const Processor& p) -> std::uint64_t { return p.dispatches.get() + p.forks_thief.oldest_approx(); });
+  }
+  template <class Number>
+  [[nodiscard]] std::uint64_t sum_of(Number&& of) const {
     std::uint64_t sum = 0;
     const unsigned n = host_.parking.limit();
-    for (unsigned i = 0; i != n; ++i) sum += (host_.processor_at(i).*counter).get();
+    for (unsigned i = 0; i != n; ++i) sum += of(host_.processor_at(i));
     return sum;
   }
-  // Whether so many tasks have begun meanwhile that one that waits in a runnext slot waits for a moment only.
+  // Whether so many tasks have begun meanwhile that one that waits in a runnext slot, or a fork that is alone, waits
+  // for a moment only.
   [[nodiscard]] static bool beside_chain(std::uint64_t now, std::uint64_t before) {
     return now > before && now - before >= Host::chain_pace;
   }
   // How often processors have got tasks by polling.
-  [[nodiscard]] std::uint64_t polls() const { return sum_of(&Processor::polls); }
+  [[nodiscard]] std::uint64_t polls() const {
+    return sum_of([](const Processor& p) { return p.polls.get(); });
+  }
   // Whether a machine sleeps in the poller rather than doze, because nobody else looks there. It leaves descriptors to
   // processors that have got tasks by polling so often meanwhile: in the poller it would take the next one from a
   // processor that polls for it already, or that processor would wake it. Timers are waited for in the poller only.
@@ -352,6 +366,13 @@ class machine_loop {
     return sum;
   }
 
+  // Whether there is a fork for a machine that dozes: one that is not alone, or that its processor does not take back
+  // within some µs.
+  [[nodiscard]] static bool forks_stay(const Processor& p) {
+    return p.forks_thief.has_work() &&
+           (p.forks_thief.size_approx() > 1 || detail::stays<Atomics>(p.forks_thief, Host::fork_pauses));
+  }
+
   // Called by a machine that dozes: whether it may go on.
   [[nodiscard]] bool nothing_but_a_chain(Machine& m) {
     const std::uint64_t polled = polls();
@@ -362,7 +383,7 @@ class machine_loop {
     for (unsigned i = 0; i != n; ++i) {
       const Processor& p = host_.processor_at(i);
       // by chance: it happens while a machine dozes.
-      if (p.queue_thief.size_approx() != 0 || p.forks_thief.has_work()) return false;
+      if (p.queue_thief.size_approx() != 0 || forks_stay(p)) return false;
       if (p.yielded_thief.has_work()) return false;
       if (p.queue_thief.has_work_approx() &&
           detail::stands_still<Atomics>(p.queue_thief, p.dispatches, Host::watch_pauses)) {
@@ -532,7 +553,7 @@ class machine_loop {
     }
     bool lost = tasks.status == steal_status::lost;
     // Asks before it tries, because an attempt costs a fence.
-    if (victim.forks_thief.has_work() && may_take_fork(victim, last_round)) {
+    if (victim.forks_thief.has_work() && may_take_fork(p, victim, last_round)) {
       const auto fork = victim.forks_thief.steal();
       if (fork) {
         host_.stole(p, victim, 1, false, begin);
@@ -553,13 +574,22 @@ class machine_loop {
     return {};
   }
 
-  // A fork that is alone is taken in the last round only, and where a thief's fence is heavy, only if it stays for some
-  // µs: its processor is about to take it back, and would wait for the cache lines of each fork that it makes. No fork
+  // A fork that is alone is taken in the last round only, and where a thief's fence is heavy, only if it stays for as
+  // long as such a fence costs: its processor is about to take it back, and would wait for the cache lines of each fork
+  // that it makes. After one that stayed the next few are taken unwatched, because most often they are as long. No fork
   // is left for good: as long as there is one, no machine that looks around goes to sleep, and either the thief takes
   // the fork, or its processor has taken it.
-  [[nodiscard]] bool may_take_fork(const Processor& victim, bool last_round) const {
+  [[nodiscard]] bool may_take_fork(Processor& p, const Processor& victim, bool last_round) const {
     if (victim.forks_thief.size_approx() > 1) return true;
-    return last_round && (!host_.watches_forks() || detail::stays<Atomics>(victim.forks_thief, Host::watch_pauses));
+    if (!last_round) return false;
+    if (!host_.watches_forks()) return true;
+    if (p.unwatched_forks != 0) {
+      --p.unwatched_forks;
+      return true;
+    }
+    if (!detail::stays<Atomics>(victim.forks_thief, Host::fork_pauses)) return false;
+    p.unwatched_forks = Host::unwatched_forks;
+    return true;
   }
 
   // Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run. At the

@@ -22,7 +22,7 @@
 // second then sees what the first one did before.                                                submitted_in_order()
 // A machine that found nothing beside a *chain* of short tasks, each of which wakes the next one, dozes: it is idle,
 // but looks at the queues again after a short time. Meanwhile nobody wakes a machine for a task in a free runnext slot,
-// which the chain will run at once.                                                                machine_dozes()
+// or a fork that is alone in its deque, which the chain will run at once.                          machine_dozes()
 // Machines that were not spinning do not look again. `need_spinning_` covers them: a submitter that finds neither a
 // spinning machine nor an idle processor leaves a request, and a machine that is about to give up its processor answers
 // it. The request stays until then, whoever spins meanwhile: so while no processor is idle, submitters read one word
@@ -343,6 +343,17 @@ class park_protocol {
     return overflowed;
   }
 
+  /// Called after a fork was pushed onto the deque that `owner` owns: does what submitted() does. But while a machine
+  /// dozes, a fork that is alone wakes nobody: that machine will see it, if its processor does not take it back. Called
+  /// by the deque's owner.
+  template <class Owner>
+  void forked(const Owner& owner) {
+    // [park.forked.fence] seq_cst: pairs with [park.machine_idle.fence] and [park.doze.fence], as [park.submit.fence]
+    // does; weaker: the last spinning machine, or the one that dozes, goes to sleep although there is a fork.
+    Atomics::light_fence(std::memory_order::seq_cst);
+    if (!cared_for()) wake_for_fork(owner);
+  }
+
   /// Puts a task back that was popped from the deque that `owner` owns, because its owner wanted another one. It was in
   /// no queue meanwhile, so a machine is woken for it if one is needed. Called by the deque's owner.
   template <class Owner, class Task>
@@ -410,9 +421,9 @@ class park_protocol {
     // that has found a task; park.machine_idle.spinning needs it.
     spinning_.fetch_sub(1U, std::memory_order::release);
     if (how == given::up_to_doze) {
-      // [park.doze.fence] seq_cst: pairs with [park.submit.fence], as [park.machine_idle.fence] does: those who submit
-      // to other places than a free runnext slot wake this machine, or it sees their tasks; weaker: it dozes beside a
-      // task.
+      // [park.doze.fence] seq_cst: pairs with [park.submit.fence] and [park.forked.fence], as [park.machine_idle.fence]
+      // does: those who submit to other places than a free runnext slot, or more than a lone fork, wake this machine,
+      // or it sees their tasks; weaker: it dozes beside a task.
       Atomics::heavy_fence(std::memory_order::seq_cst);
       while (look()) {
         if (m.parker.doze()) return take_handed(m);
@@ -639,7 +650,7 @@ class park_protocol {
   [[nodiscard]] unsigned limit() const noexcept { return processors_.limit(); }
   /// Whether a machine dozes. Any thread.
   [[nodiscard]] bool somebody_dozes() const noexcept {
-    // [park.doze.read] relaxed: in submit_next(), ordered by how the task was published.
+    // [park.doze.read] relaxed: in submit_next(), ordered by how the task was published; in forked(), by the fence.
     return dozing_.load(std::memory_order::relaxed);
   }
   /// idle_processors(), spinning() and need_spinning() are for statistics. Any thread.
@@ -755,6 +766,12 @@ class park_protocol {
     return spinning_.load(std::memory_order::relaxed) != 0;
   }
 
+  // A fork was pushed, and no machine looks for work. Not inlined, as wake_one().
+  template <class Owner>
+  [[gnu::noinline]] void wake_for_fork(const Owner& owner) {
+    if (!somebody_dozes() || owner.size_approx() > 1) wake_one();
+  }
+
   // Wakes one machine with one idle processor, unless another submitter was faster: one spinning machine is enough.
   // Only a machine that will look at all queues is ever counted in `spinning_`. If a submitter counted itself while it
   // looks for an idle processor, other submitters would rely on it although it may find none.
@@ -855,15 +872,16 @@ class park_protocol {
   void not_dozing(Machine& m) {
     if (!m.dozes.get()) return;
     m.dozes.set(false);
-    // [park.doze.clear] relaxed: a submitter that sees the machine doze has filled a runnext slot before. The machine
-    // looks there after this, by a read-modify-write, unless it was woken: then it looks at all queues, because it
-    // spins.
+    // [park.doze.clear] relaxed: a submitter that sees the machine doze has filled a runnext slot before, or made a
+    // fork and a fence. The machine looks there after this, by a read-modify-write and after a fence, unless it was
+    // woken: then it looks at all queues, because it spins.
     dozing_.store(false, std::memory_order::relaxed);
   }
   // The second half of machine_idle(), for a machine that was spinning, or dozed.
   [[nodiscard]] Processor* sleep_unless_work(Machine& m) {
-    // [park.machine_idle.fence] seq_cst: pairs with [park.submit.fence], and with [monitor.wake.fence] of a machine
-    // that has just got its processor; weaker: the last spinning machine goes to sleep although there is a task.
+    // [park.machine_idle.fence] seq_cst: pairs with [park.submit.fence], [park.forked.fence], and [monitor.wake.fence]
+    // of a machine that has just got its processor; weaker: the last spinning machine goes to sleep although there is a
+    // task.
     Atomics::heavy_fence(std::memory_order::seq_cst);
     if (host_.work_anywhere()) {
       if (Processor* const again = take_back(m)) return again;
