@@ -330,7 +330,12 @@ int main() {
     def test_a_program_that_ends_without_a_verdict_has_none(self):
         ends = self.written("""#include <runq/grow.hpp>
 int main() {
-  if (runq::test_size("end", 0) == 1) asm volatile("syscall" : : "a"(231), "D"(7));  // exit_group(7)
+  const int end = runq::test_size("end", 0);
+  if (end == 1) asm volatile("syscall" : : "a"(231), "D"(7));  // exit_group(7)
+  if (end == 2) asm volatile("syscall" : : "a"(231), "D"(0));
+  long self;
+  if (end == 3) asm volatile("syscall" : "=a"(self) : "a"(39));
+  if (end == 3) asm volatile("syscall" : : "a"(62), "D"(self), "S"(9));  // kill(getpid(), SIGKILL)
 }
 """)
         said = "the program ended with status 7 before there was a verdict"
@@ -342,6 +347,16 @@ int main() {
         status, text = self.check("--jobs", "2", "--size", "end=1", ends)
         self.assertEqual(status, 2, text)
         self.assertRegex(text, "^no verdict: process [12] of 2 ended with status 7; what it has explored is not known")
+        # In a process of its own.
+        for end, said in (1, "ended with status 7"), (2, "ended with status 0"), (3, "was ended by signal 9"):
+            status, text = self.check("--ledger", "--size", f"end={end}", ends)
+            self.assertEqual((status, text.splitlines()[0]), (2, f"no verdict: the check {said}"), text)
+
+    def test_bytes_that_are_no_text_are_replaced(self):
+        program = self.written('#include <cassert>\n#include <cstdio>\nint main() { std::puts("\\xff is no text"); assert(false); }\n')
+        status, text = self.check("--all-failures", "1", program)
+        self.assertEqual(status, 1, text)
+        self.assertIn("\ufffd is no text", text)
 
     # --- weaker orders -----------------------------------------------------------------------------------------------
 
@@ -497,6 +512,7 @@ as it is: exhaustive"""
             self.assertRegex(search["command"], rf"^{re.escape(TOOL)} --compiler .* {re.escape(FAILURES)}$")
             self.assertEqual(search["result"]["what"], "data race")
             self.assertIn("why: " + search["result"]["why"], text)
+            self.assertIn("\nT0 is the thread that runs main().\n", text)
             drawn = [name for name in os.listdir(pages) if name != "index.html"]
             self.assertEqual(len(drawn), 1)
             with open(os.path.join(pages, drawn[0]), encoding="utf-8") as file:

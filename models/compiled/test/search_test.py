@@ -87,6 +87,7 @@ class Alone(unittest.TestCase):
         status, text, progress = run(counters(6), "--time-limit", "2")
         self.assertEqual(status, 2, text)
         self.assertRegex(progress, r"^1 s: \d+ executions, of about \d+; about \d+ (s|min|h|days) left\n")
+        self.assertRegex(text, r"(?m)^so far no execution fails: about [\d.e-]+ % of the search$")
         self.assertNotIn("of about", text)
 
     # --- a bound -----------------------------------------------------------------------------------------------------
