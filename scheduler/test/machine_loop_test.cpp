@@ -66,11 +66,11 @@ struct victim_queue {
   [[nodiscard]] runq::steal_result<int> steal_half_into(Owner&) const {
     return steal();
   }
-  [[nodiscard]] int oldest_approx() const { return moves ? watched++ : watched; }
+  [[nodiscard]] std::size_t oldest_approx() const { return moves ? watched++ : watched; }
   mutable std::deque<steal_status> answers;
   std::size_t size = 1;
   bool moves = false;  // each look at the oldest element finds another one
-  mutable int watched = 0;
+  mutable std::size_t watched = 0;
 };
 struct owner {
   struct loot : runq::steal_result<int> {
