@@ -454,6 +454,8 @@ class scope {
   template <class F>
   task<> begin_within(semaphore& slots, F f, const char* name, source_place at) {
     auto unit = co_await detail::placed(slots.scoped_acquire(stop_token()), at);
+    // A child that has failed asks for a stop before it gives its unit back, which may be this one.
+    if (stop_token().stop_requested()) throw cancelled();
     go(detail::work_within<F>(std::move(unit), std::move(f)), name);
   }
   [[nodiscard]] detail::scope_state& state() const {
