@@ -220,19 +220,24 @@ TEST_F(runs, a_strand_of_a_destroyed_task_is_measured_no_more_often_than_others)
 TEST_F(runs, names_are_not_those_of_earlier_tasks) {
   scheduler s({.procs = 1, .forks = runq::fork_policy::child});
   channel<int> never;
-  const auto waits = [&]() -> task<> { (void)co_await never.receive(); };
+  int begun = 0;
+  const auto waits = [&]() -> task<> {
+    ++begun;
+    (void)co_await never.receive();
+  };
   s.run([&]() -> task<> {
     for (int i = 0; i != 100; ++i) runq::go(waits, "of the first run");
     for (int i = 0; i != 100; ++i) runq::go([] {}, "that ends");
     for (int i = 0; i != 10; ++i) co_await runq::yield();
   });
+  begun = 0;
   s.run([&]() -> task<> {
     for (int i = 0; i != 100; ++i) runq::go(waits);
     runq::go([&]() -> task<> {
       for (int i = 0; i != 100; ++i) co_await runq::fork(waits());
       co_await runq::join();
     });
-    for (int i = 0; i != 10; ++i) co_await runq::yield();
+    co_await sched_test::yield_until([&] { return begun == 200; });
     const std::string dump = s.dump();
     EXPECT_GE(std::count(dump.begin(), dump.end(), '['), 200) << dump;
     EXPECT_EQ(dump.find("of the first run"), std::string::npos) << dump;
