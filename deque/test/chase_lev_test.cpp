@@ -125,6 +125,27 @@ TEST(chase_lev, grows_by_doubling_and_keeps_order_at_both_ends) {
   for (; !model.empty(); model.pop_front()) ASSERT_EQ(thief.steal().value, model.front());
 }
 
+TEST(chase_lev, a_push_that_is_not_to_grow_fills_the_array_and_then_changes_nothing) {
+  deque d(4);
+  auto owner = d.make_owner();
+  const auto thief = d.make_thief();
+  EXPECT_FALSE(owner.push_without_growing(0));  // there is no array yet
+  ASSERT_TRUE(owner.push(0));
+  for (std::uint64_t i = 1; i != 4; ++i) ASSERT_TRUE(owner.push_without_growing(i));
+  EXPECT_FALSE(owner.push_without_growing(4));
+  EXPECT_EQ(owner.size_approx(), 4U);
+  EXPECT_EQ(thief.steal().value, 0U);
+  EXPECT_FALSE(owner.push_without_growing(4));  // it does not look whether thieves have made room
+  ASSERT_TRUE(owner.push(4));
+  EXPECT_EQ(owner.capacity(), 4U);
+  EXPECT_FALSE(owner.push_without_growing(5));
+  ASSERT_TRUE(owner.push(5));
+  EXPECT_EQ(owner.capacity(), 8U);
+  for (std::uint64_t i = 6; i != 9; ++i) ASSERT_TRUE(owner.push_without_growing(i));
+  EXPECT_FALSE(owner.push_without_growing(9));
+  for (std::uint64_t i = 1; i != 9; ++i) EXPECT_EQ(thief.steal().value, i);
+}
+
 TEST(chase_lev, initial_capacity_is_rounded_up_to_a_power_of_two) {
   deque d(5);
   EXPECT_EQ(d.capacity(), 8U);

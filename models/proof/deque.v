@@ -70,7 +70,7 @@ Inductive line :=
 
 Section code.
 Variable first_capacity : nat.
-Variable seen : nat. (* top_seen_ *)
+Variable seen : nat. (* full_at_, less the capacity of the array *)
 
 (* Each array is twice as large as the one before. *)
 Definition capacity (a : nat) : nat := match a with 0 => 0 | S a => first_capacity * 2 ^ a end.

@@ -26,7 +26,7 @@ PATHS = {
 NOT_PROVED = {"destroy", "capacity", "move.array", "move.bottom", "move.read", "size.bottom", "size.top", "oldest.top"}
 
 SITE = re.compile(r"^\s*// \[chase_lev\.([a-z0-9_.]+)\] ")
-# A named access; `slots()[` and the array's own members are plain memory.
+# A named access; the array's own members are plain memory.
 ACCESS = re.compile(r"(?P<part>top_|bottom_|array_|slot\([^;]*?\)|of_unused)\.(?P<operation>load|store|compare_exchange_strong)\(")
 FENCE = re.compile(r"Atomics::(?P<operation>light_fence|heavy_fence)\(")
 ANY = re.compile(r"\.(?:load|store|compare_exchange_\w+|exchange|fetch_\w+)\(|\w+_fence\(")

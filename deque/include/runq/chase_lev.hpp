@@ -108,11 +108,16 @@ class basic_chase_lev {
   template <class>
   friend class one_object;
   using made_of = std::size_t;  // by one_object's constructor
+  class array;
 
   basic_chase_lev(detail::queue_memory<Atomics> memory, std::size_t capacity) noexcept
+      : basic_chase_lev(memory, capacity,
+                        Full == when_full::refuse ? array::make(power_of_two(capacity), nullptr, memory) : nullptr) {}
+  basic_chase_lev(detail::queue_memory<Atomics> memory, std::size_t capacity, array* made) noexcept
       : top_(index{0}),
         bottom_(index{0}),
-        array_(Full == when_full::refuse ? array::make(power_of_two(capacity), nullptr, memory) : nullptr),
+        array_(made),
+        full_at_(made == nullptr ? 0 : static_cast<index>(made->capacity())),
         memory_(memory),
         initial_capacity_(Full == when_full::refuse ? 0 : power_of_two(capacity)) {}
 
@@ -122,13 +127,14 @@ class basic_chase_lev {
       : top_(read(unused.top_)),
         bottom_(read(unused.bottom_)),
         array_(read(unused.array_)),
-        top_seen_(unused.top_seen_.get()),
+        full_at_(unused.full_at_.get()),
         memory_(unused.memory_),
         initial_capacity_(unused.initial_capacity_) {
     // [chase_lev.move.array] relaxed: nobody else is there.
     unused.array_.store(nullptr, std::memory_order::relaxed);
     // [chase_lev.move.bottom] relaxed: nobody else is there.
     unused.bottom_.store(read(unused.top_), std::memory_order::relaxed);
+    unused.full_at_.set(0);
   }
   template <class U>
   [[nodiscard]] static U read(const atomic<U>& of_unused) noexcept {
@@ -148,33 +154,36 @@ class basic_chase_lev {
       void* const room = memory.allocate(bytes(capacity));
       if (room == nullptr) return nullptr;
       array* const a = ::new (room) array(capacity, outgrown);
-      for (std::size_t i = 0; i != capacity; ++i) ::new (static_cast<void*>(a->slots() + i)) atomic<T>;
+      for (std::size_t i = 0; i != capacity; ++i) ::new (a->room(i)) atomic<T>;
       return a;
     }
     /// Frees `a` and returns the array that it kept alive.
     static array* destroy(array* a, const detail::queue_memory<Atomics>& memory) noexcept {
       array* const outgrown = a->outgrown_;
       const std::size_t capacity = a->capacity();
-      for (std::size_t i = 0; i != capacity; ++i) a->slots()[i].~atomic<T>();
+      for (std::size_t i = 0; i != capacity; ++i) a->slot(static_cast<index>(i)).~atomic<T>();
       a->~array();
       memory.deallocate(a, bytes(capacity));
       return outgrown;
     }
 
-    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_.get(); }
+    [[nodiscard]] std::size_t capacity() const noexcept { return last_slot_.get() + 1; }
     [[nodiscard]] atomic<T>& slot(index at) noexcept {
-      return slots()[static_cast<std::size_t>(at) & (capacity() - 1)];
+      return *std::launder(static_cast<atomic<T>*>(room(static_cast<std::size_t>(at) & last_slot_.get())));
     }
 
    private:
     [[nodiscard]] static std::size_t bytes(std::size_t capacity) noexcept {
       return sizeof(array) + capacity * sizeof(atomic<T>);
     }
-    array(std::size_t capacity, array* outgrown) noexcept : capacity_(capacity), outgrown_(outgrown) {}
-    [[nodiscard]] atomic<T>* slots() noexcept { return std::launder(reinterpret_cast<atomic<T>*>(this + 1)); }
+    array(std::size_t capacity, array* outgrown) noexcept : last_slot_(capacity - 1), outgrown_(outgrown) {}
+    // Where slot i is.
+    [[nodiscard]] void* room(std::size_t i) noexcept {
+      return reinterpret_cast<std::byte*>(this + 1) + i * sizeof(atomic<T>);
+    }
 
     // Plain memory that thieves read: so a model reports a data race if the array was not published properly.
-    const cell<std::size_t> capacity_;
+    const cell<std::size_t> last_slot_;  // the capacity less 1
     array* const outgrown_;
   };
   static_assert(sizeof(array) % alignof(atomic<T>) == 0);
@@ -192,9 +201,9 @@ class basic_chase_lev {
   alignas(cache_line) atomic<index> bottom_;
   // Written by the owner only (growth); read by all threads.
   atomic<array*> array_;
-  // Owner only: a value that top_ once had. top_ only grows, so bottom_ - top_seen_ may be too large, but never too
-  // small.
-  cell<index> top_seen_{index{0}};
+  // Owner only: a value that top_ once had, and the capacity. Each smaller index has room, because top_ only grows; a
+  // larger one may have room, too. 0 if there is no array.
+  cell<index> full_at_{index{0}};
   template <class, class>
   friend class detail::owner_handle;
   static constexpr detail::owner_misuse misuse{
@@ -216,15 +225,12 @@ class basic_chase_lev<T, Atomics, Full>::owner : public detail::owner_handle<bas
  public:
   /// Adds one element at the bottom. Returns false, and changes nothing, when the deque is full and is bounded or finds
   /// no memory. Owner only. Wait-free, except when it grows: that allocates twice the capacity and copies.
-  RUNQ_ON_EVERY_CALL [[nodiscard]] bool push(T value) noexcept {
-    basic_chase_lev& d = enter();
-    // [chase_lev.push.bottom] relaxed: the owner is the only writer.
-    const index b = d.bottom_.load(std::memory_order::relaxed);
-    // [chase_lev.push.array] relaxed: the owner is the only writer.
-    array* const a = d.array_.load(std::memory_order::relaxed);
-    if (!has_room(a, b)) return make_room_and_push(d, a, b, value);
-    put(d, *a, b, value);
-    return true;
+  RUNQ_ON_EVERY_CALL [[nodiscard]] bool push(T value) noexcept { return push_or(value, make_room_and_push); }
+  /// The frequent part of push(): false, and nothing is changed, also where push() would have to look whether thieves
+  /// have made room, or to grow. For a caller that calls push() then, in a function that is rarely called. Owner only.
+  /// Wait-free.
+  RUNQ_ON_EVERY_CALL [[nodiscard]] bool push_without_growing(T value) noexcept {
+    return push_or(value, [](basic_chase_lev& /*d*/, array* /*a*/, index /*b*/, T /*value*/) { return false; });
   }
 
   /// Adds the elements of [first, last), in order, as many as fit, all published at once. `rest` is the position of the
@@ -341,6 +347,19 @@ class basic_chase_lev<T, Atomics, Full>::owner : public detail::owner_handle<bas
     return value;
   }
 
+  // A push that calls `otherwise` where the array is not known to have room.
+  template <class Otherwise>
+  RUNQ_ON_EVERY_CALL [[nodiscard]] bool push_or(T value, Otherwise otherwise) noexcept {
+    basic_chase_lev& d = enter();
+    // [chase_lev.push.bottom] relaxed: the owner is the only writer.
+    const index b = d.bottom_.load(std::memory_order::relaxed);
+    // [chase_lev.push.array] relaxed: the owner is the only writer.
+    array* const a = d.array_.load(std::memory_order::relaxed);
+    if (!has_room(d, b)) return otherwise(d, a, b, value);
+    put(d, *a, b, value);
+    return true;
+  }
+
   // The second half of push().
   static void put(basic_chase_lev& d, array& a, index b, T value) noexcept {
     // [chase_lev.push.slot] relaxed: published by [chase_lev.push.publish]; thieves with an old top may be reading it.
@@ -366,28 +385,25 @@ class basic_chase_lev<T, Atomics, Full>::owner : public detail::owner_handle<bas
   [[nodiscard]] array* array_with_room(index b) noexcept {
     // [chase_lev.push_batch.array] relaxed: the owner is the only writer.
     array* const a = queue().array_.load(std::memory_order::relaxed);
-    return has_room(a, b) ? a : make_room(queue(), a, b);
+    return has_room(queue(), b) ? a : make_room(queue(), a, b);
   }
 
-  // Whether the present array `a` is known to have a free slot for index b.
-  [[nodiscard]] bool has_room(const array* a, index b) const noexcept {
-    return a != nullptr && b - queue().top_seen_.get() < static_cast<index>(a->capacity());
-  }
+  // Whether there is an array, and it is known to have a free slot for index b.
+  [[nodiscard]] static bool has_room(const basic_chase_lev& d, index b) noexcept { return b < d.full_at_.get(); }
 
   // The rare part of array_with_room(): `a`, if thieves have made room in it, or a larger array.
   [[nodiscard]] static array* make_room(basic_chase_lev& d, array* a, index b) noexcept {
     if (a == nullptr)
-      return Full == when_full::grow ? publish(d, array::make(d.initial_capacity_, nullptr, d.memory_)) : nullptr;
-    const index capacity = static_cast<index>(a->capacity());
+      return Full == when_full::grow ? publish(d, array::make(d.initial_capacity_, nullptr, d.memory_), b) : nullptr;
     // A push that finds a bounded deque full linearises here.
     // [chase_lev.push.top] acquire: pairs with [chase_lev.steal.claim]: a thief has read its slot before it is
     // overwritten. kept: no model fails with relaxed, but then only a control dependency would order this load before
     // the next store to the slot, and C++ does not promise that order.
     const index t = d.top_.load(std::memory_order::acquire);
-    d.top_seen_.set(t);
-    if (b - t < capacity) return a;
+    d.full_at_.set(t + static_cast<index>(a->capacity()));
+    if (has_room(d, b)) return a;
     if constexpr (Full == when_full::refuse) return nullptr;
-    return publish(d, grown(d, a, t, b));
+    return publish(d, grown(d, a, t, b), t);
   }
 
   // A copy of `a` of twice the capacity that holds the elements t … b-1 at their indices, or nullptr.
@@ -403,10 +419,13 @@ class basic_chase_lev<T, Atomics, Full>::owner : public detail::owner_handle<bas
     return larger;
   }
 
-  static array* publish(basic_chase_lev& d, array* a) noexcept {
+  // Makes `a` the array. The oldest element has the index t. Returns `a`.
+  static array* publish(basic_chase_lev& d, array* a, index t) noexcept {
+    if (a == nullptr) return nullptr;
+    d.full_at_.set(t + static_cast<index>(a->capacity()));
     // [chase_lev.grow.publish] release: pairs with [chase_lev.steal.array] and [chase_lev.capacity]; weaker: a thief
     // reads slots of an array whose contents it cannot see.
-    if (a != nullptr) d.array_.store(a, std::memory_order::release);
+    d.array_.store(a, std::memory_order::release);
     return a;
   }
 };

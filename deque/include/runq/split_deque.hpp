@@ -189,6 +189,9 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner
     return true;
   }
 
+  /// push(), for code that may have a chase_lev instead: this deque never grows.
+  [[nodiscard]] bool push_without_growing(T value) noexcept { return push(value); }
+
   /// Takes the newest element, or nothing when the deque is empty. Owner only. Lock-free: it tries again only when a
   /// thief has changed the shared word.
   [[nodiscard]] std::optional<T> pop() noexcept {

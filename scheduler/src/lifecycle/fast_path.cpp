@@ -10,9 +10,9 @@ namespace runq::detail {
 constinit thread_local processor_front* held_here = nullptr;
 [[gnu::noinline]] processor_front* this_front_by_call() noexcept { return held_here; }
 
-// In the next two functions the processor is asked for again after a call, because a value that is kept during the call
-// costs every fork some instructions. What is rare at the end of a fork is called last, so that the end needs no frame
-// on the stack.
+// What is rare at a fork, and at its end, is called last, so that neither needs a frame on the stack. Where a function
+// goes on after a call, it asks for the processor again, because a value that is kept during the call costs
+// instructions.
 
 namespace {
 
@@ -23,20 +23,34 @@ namespace {
   return transfer(p, parent.self());
 }
 
+// A fork for which the deque may have to grow.
+[[gnu::noinline]] std::coroutine_handle<> grow_and_start_fork(processor& p, frame& child) {
+  frame& parent = *child.parent;
+  if (!p.own_forks.push(&parent)) {
+    parent.owes_join = parent.children.any();  // not for this child
+    return start_fork_apart(p, child);
+  }
+  p.home.parking.forked(p.own_forks);
+  return transfer(p, child.self());
+}
+
+// A fork, which is in the deque, beside an idle processor.
+[[gnu::noinline]] std::coroutine_handle<> wake_and_start_fork(processor& p, frame& child) {
+  p.home.parking.wake_for_fork(p.own_forks);
+  return transfer(p, child.self());
+}
+
 }  // namespace
 
 std::coroutine_handle<> start_fork(processor_front& front, frame& child) {
-  if (!front.continues_forks) return start_fork_apart(static_cast<processor&>(front), child);
+  processor& p = static_cast<processor&>(front);
+  if (!p.continues_forks) return start_fork_apart(p, child);
   frame& parent = *child.parent;
   child.how = role::forked_inline;
   parent.owes_join = true;
-  if (!static_cast<processor&>(front).own_forks.push(&parent)) {
-    parent.owes_join = parent.children.any();  // not for this child
-    return start_fork_apart(*this_processor(), child);
-  }
-  processor& p = *this_processor();
-  p.home.parking.forked(p.own_forks);
-  return transfer(*this_processor(), child.self());
+  if (!p.own_forks.push_without_growing(&parent)) return grow_and_start_fork(p, child);
+  if (p.home.parking.fork_may_wake()) return wake_and_start_fork(p, child);
+  return transfer(p, child.self());
 }
 
 namespace {
@@ -49,7 +63,7 @@ namespace {
 }
 
 // The end of a child that is the first in its parent's list of those below.
-RUNQ_ON_EVERY_CALL inline std::coroutine_handle<> end_listed_fork(frame& parent, frame& child) noexcept {
+[[gnu::noinline]] std::coroutine_handle<> end_listed_fork(frame& parent, frame& child) noexcept {
   child.leave_parent();
   // by chance: the child has moved to the processor where its parent then forked another one, waited there longer than
   // all other tasks, and so comes before the newest fork.

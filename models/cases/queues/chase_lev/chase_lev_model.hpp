@@ -43,8 +43,9 @@ class linked_tasks {
   task* at_ = nullptr;
 };
 
-/// What a model calls: a deque through its handles, or a one_object.
-enum class form : bool { handles, one_object };
+/// What a model calls: a deque through its handles; the same, but where push_without_growing() says no, push(), as a
+/// fork does; or a one_object.
+enum class form { handles, in_two_steps, one_object };
 
 /// An array of two slots; tasks are pushed in order of their ids. `Policy` is the deque's.
 template <int Tasks, when_full Full = when_full::grow, form Form = form::handles, class Policy = atomics>
@@ -104,9 +105,16 @@ class chase_lev_model : public scenario {
   bool try_push(int id) {
     task* const t = tasks.make(id);
     const moment began = log.begin();
-    const bool pushed = owner.push(t);
+    const bool pushed = (Form == form::in_two_steps && without_growing(t)) || owner.push(t);
     log.add(began, pushed ? op_kind::append : op_kind::refuse, {&id, pushed ? 1U : 0U});
     return pushed;
+  }
+  // Of a one_object there is no such step.
+  bool without_growing(task* t) {
+    if constexpr (whole)
+      return false;
+    else
+      return owner.push_without_growing(t);
   }
   int took(moment began, op_kind kind, task* t) {
     if (t == nullptr) {

@@ -236,6 +236,21 @@ const bool added[] = {
         .progress = progress_claim::lock_free,
         .kept_for = "the array grows while two steal",
     }),
+    add_case<grow_vs_steal<1, form::in_two_steps>>({
+        .name = "chase_lev/grow_in_two_steps",
+        .property = "a push that is not to grow the array says no and changes nothing, and push() then grows it",
+        .threads = 2,
+        .mutants = {{"publish_relaxed", "chase_lev.push.publish", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
+        .kept_for = "grow_vs_steal as a fork pushes: the algorithm is the same",
+    }),
+    add_case<bounded_vs_steal<form::in_two_steps>>({
+        .name = "chase_lev/bounded_in_two_steps",
+        .property = "a push that is not to ask where the thieves are says no, and push() then finds the room they made",
+        .threads = 2,
+        .progress = progress_claim::lock_free,
+        .kept_for = "thieves make room between the two steps",
+    }),
     add_case<three_thieves>({
         .name = "chase_lev/three_thieves",
         .property = "three thieves and an owner that makes six calls run every task exactly once",

@@ -348,10 +348,20 @@ class park_protocol {
   /// by the deque's owner.
   template <class Owner>
   void forked(const Owner& owner) {
+    if (fork_may_wake()) wake_for_fork(owner);
+  }
+  /// The two steps of forked(), for a caller that goes on by a tail call: whether wake_for_fork() must come next.
+  RUNQ_ON_EVERY_CALL [[nodiscard]] bool fork_may_wake() noexcept {
     // [park.forked.fence] seq_cst: pairs with [park.machine_idle.fence] and [park.doze.fence], as [park.submit.fence]
     // does; weaker: the last spinning machine, or the one that dozes, goes to sleep although there is a fork.
     Atomics::light_fence(std::memory_order::seq_cst);
-    if (!cared_for()) wake_for_fork(owner);
+    return !cared_for();
+  }
+
+  /// The second step: fork_may_wake() has said yes.
+  template <class Owner>
+  [[gnu::noinline]] void wake_for_fork(const Owner& owner) {
+    if (!somebody_dozes() || owner.size_approx() > 1) wake_one();
   }
 
   /// Puts a task back that was popped from the deque that `owner` owns, because its owner wanted another one. It was in
@@ -764,12 +774,6 @@ class park_protocol {
     if (need_spinning_.load(std::memory_order::relaxed) != 0) return true;
     // [park.submit.spinning] relaxed: likewise.
     return spinning_.load(std::memory_order::relaxed) != 0;
-  }
-
-  // A fork was pushed, and no machine looks for work. Not inlined, as wake_one().
-  template <class Owner>
-  [[gnu::noinline]] void wake_for_fork(const Owner& owner) {
-    if (!somebody_dozes() || owner.size_approx() > 1) wake_one();
   }
 
   // Wakes one machine with one idle processor, unless another submitter was faster: one spinning machine is enough.
