@@ -34,9 +34,9 @@ namespace {
   return transfer(p, child.self());
 }
 
-// A fork, which is in the deque, beside an idle processor.
+// A fork, which is in the deque, and which a machine is to be woken for.
 [[gnu::noinline]] std::coroutine_handle<> wake_and_start_fork(processor& p, frame& child) {
-  p.home.parking.wake_for_fork(p.own_forks);
+  p.home.parking.wake_for_fork();
   return transfer(p, child.self());
 }
 
@@ -49,7 +49,7 @@ std::coroutine_handle<> start_fork(processor_front& front, frame& child) {
   child.how = role::forked_inline;
   parent.owes_join = true;
   if (!p.own_forks.push_without_growing(&parent)) return grow_and_start_fork(p, child);
-  if (p.home.parking.fork_may_wake()) return wake_and_start_fork(p, child);
+  if (p.home.parking.fork_wakes(p.own_forks)) return wake_and_start_fork(p, child);
   return transfer(p, child.self());
 }
 

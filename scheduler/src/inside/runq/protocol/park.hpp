@@ -348,21 +348,19 @@ class park_protocol {
   /// by the deque's owner.
   template <class Owner>
   void forked(const Owner& owner) {
-    if (fork_may_wake()) wake_for_fork(owner);
+    if (fork_wakes(owner)) wake_for_fork();
   }
   /// The two steps of forked(), for a caller that goes on by a tail call: whether wake_for_fork() must come next.
-  RUNQ_ON_EVERY_CALL [[nodiscard]] bool fork_may_wake() noexcept {
+  template <class Owner>
+  RUNQ_ON_EVERY_CALL [[nodiscard]] bool fork_wakes(const Owner& owner) noexcept {
     // [park.forked.fence] seq_cst: pairs with [park.machine_idle.fence] and [park.doze.fence], as [park.submit.fence]
     // does; weaker: the last spinning machine, or the one that dozes, goes to sleep although there is a fork.
     Atomics::light_fence(std::memory_order::seq_cst);
-    return !cared_for();
+    return !cared_for() && (!somebody_dozes() || owner.size_approx() > 1);
   }
 
-  /// The second step: fork_may_wake() has said yes.
-  template <class Owner>
-  [[gnu::noinline]] void wake_for_fork(const Owner& owner) {
-    if (!somebody_dozes() || owner.size_approx() > 1) wake_one();
-  }
+  /// The second step: fork_wakes() has said yes.
+  void wake_for_fork() { wake_one(); }
 
   /// Puts a task back that was popped from the deque that `owner` owns, because its owner wanted another one. It was in
   /// no queue meanwhile, so a machine is woken for it if one is needed. Called by the deque's owner.
