@@ -19,12 +19,22 @@
 namespace runq::simulate {
 namespace {
 
+// Earlier commits' machines cannot begin asleep.
+template <class Scheduler>
+void put_to_sleep(Scheduler& s, unsigned i) {
+  if constexpr (requires { s.put_to_sleep(i); }) {
+    s.put_to_sleep(i);
+  } else {
+    throw std::invalid_argument("no machine of that commit can begin asleep");
+  }
+}
+
 int run(const costs& machine, const char* name, unsigned processors, std::uint64_t n, double code,
         std::string_view start) {
   world w(machine, processors);
   virtual_place place(0);
   small_scheduler<virtual_place> s(place, processors);
-  for (unsigned i = 1; start == "asleep" && i != processors; ++i) s.put_to_sleep(i);
+  for (unsigned i = 1; start == "asleep" && i != processors; ++i) put_to_sleep(s, i);
   const double apart = start == "asleep" ? 0 : std::strtod(start.data(), nullptr);
   const real_row row(s, name, n, ns(code));
   place.run(

@@ -16,6 +16,7 @@
 #include "atomics.hpp"
 #include "runq/detail/futex.hpp"
 #include "runq/detail/policy.hpp"
+#include "runq/detail/poller.hpp"
 #include "world.hpp"
 
 namespace runq::simulate {
@@ -24,13 +25,16 @@ namespace runq::simulate {
 class virtual_futex {
  public:
   using word = atomic<std::uint32_t>;
-  void wait(word& at, std::uint32_t value) noexcept {
-    sleeper_ = world::here().self();
-    world::here().sleep([&at, value] { return at.peek() == value; });
-    sleeper_ = -1;
+  void wait(word& at, std::uint32_t value) noexcept { (void)wait_until(at, value, world::never); }
+  [[nodiscard]] static picoseconds deadline(std::int64_t in_ns) noexcept {
+    return world::here().now() + ns(static_cast<double>(in_ns));
   }
-  [[nodiscard]] static std::int64_t deadline(std::int64_t) noexcept { return 0; }
-  [[nodiscard]] static bool wait_until(word&, std::uint32_t, std::int64_t) noexcept { return true; }
+  [[nodiscard]] bool wait_until(word& at, std::uint32_t value, picoseconds end) noexcept {
+    sleeper_ = world::here().self();
+    const bool woken = world::here().sleep([&at, value] { return at.peek() == value; }, end);
+    sleeper_ = -1;
+    return woken;
+  }
   void wake(word&) const noexcept { world::here().wake(sleeper_); }
 
  private:
@@ -45,6 +49,7 @@ class virtual_place {
   explicit virtual_place(picoseconds of_a_piece) : piece_(of_a_piece) {}
   void work() { world::here().work(piece_); }
   [[nodiscard]] std::int64_t clock() const { return world::here().now() / 1000; }
+  [[nodiscard]] static bool fences_are_asymmetric() { return world::here().fences_are_asymmetric(); }
   // Takes no virtual time, because only the benchmark needs the count.
   void done(unsigned) {
     if (++done_ == expected_) world::here().stop();
@@ -81,6 +86,7 @@ class real_place {
   real_place(double ns_of_a_piece, double turns_per_ns)
       : turns_(static_cast<std::uint64_t>(ns_of_a_piece * turns_per_ns)) {}
   void work() const { spend(turns_); }
+  [[nodiscard]] static bool fences_are_asymmetric() { return detail::scheduler_fences::available(); }
   [[nodiscard]] static std::int64_t clock() {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
@@ -107,6 +113,7 @@ class real_place {
     for (unsigned i = 0; i != n; ++i) {
       threads.emplace_back([&, i] {
         waiting.fetch_add(1);
+        detail::sleep_precisely();
         while (!go.load()) std::this_thread::yield();
         loop(i);
       });

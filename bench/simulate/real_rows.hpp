@@ -195,8 +195,7 @@ class real_row {
           c->run = &go_on<Kind>;
           c->is = coroutine::going::forked;
           use(*c);
-          if (!m.held->own_forks.push(c)) std::abort();
-          s.parking.submitted();
+          s.fork(m, *c);
           c = &child;
           break;
         }
@@ -232,9 +231,10 @@ class real_row {
 
   // Whether the newest fork of the machine's deque is `wanted`, which leaves the deque then: as at the end of a fork.
   static bool takes_newest(scheduler& s, machine& m, task& wanted) {
-    task* const newest = m.held->own_forks.pop_or_null();
-    if (newest == &wanted) return true;
-    if (newest != nullptr) s.parking.put_back(m.held->own_forks, newest);
+    const auto newest = m.held->own_forks.pop();
+    if (!newest) return false;
+    if (*newest == &wanted) return true;
+    s.fork(m, **newest);
     return false;
   }
 
@@ -251,8 +251,7 @@ class real_row {
       use(main);
       coroutine& child = row.make(m, &main, 0, true);
       main.is = coroutine::going::forked;
-      if (!m.held->own_forks.push(&main)) std::abort();
-      s.parking.submitted();
+      s.fork(m, main);
       row.shared_->done.fetch_add(1);
       // The frame of a child stays until the join if its parent was stolen.
       if (!takes_newest(s, m, main)) {

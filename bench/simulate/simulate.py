@@ -55,7 +55,10 @@ def execute(build, *words):
 
 
 def simulate(build, machine, workload, processors, pieces=PIECES):
-    return json.loads(execute(build, "run", machine, workload, processors, pieces, LENGTH))
+    result = json.loads(execute(build, "run", machine, workload, processors, pieces, LENGTH))
+    for place in result["places"]:  # ccache may make the paths relative to the folder where the compiler ran
+        place["file"] = str(build.resolve().parent / place["file"])
+    return result
 
 
 @lru_cache(maxsize=None)

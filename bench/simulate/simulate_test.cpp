@@ -3,6 +3,7 @@
 // in it loses no task.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "places.hpp"
+#include "real_rows.hpp"
 #include "small_scheduler.hpp"
 #include "workloads.hpp"
 
@@ -254,6 +256,48 @@ TEST(simulate, a_thread_that_is_woken_while_it_falls_asleep_does_not_sleep) {
 
 TEST(simulate, a_thread_that_sleeps_is_woken) { EXPECT_GE(end_of_sleep(ns(10'000)), ns(10'000) + toy.wake_up); }
 
+struct end_of_doze {
+  bool woken = false;
+  picoseconds at = 0;
+  bool in_turn = false;  // whether the thread saw later what another had done before
+};
+
+/// How a sleep of 10 µs at most ends, of a thread that is woken after `work`.
+end_of_doze doze_of_ten_microseconds(picoseconds work) {
+  world w(toy, 2);
+  basic_parker<virtual_futex, policy> parker;
+  counter_line done;
+  end_of_doze end;
+  ends_of(2, [&](unsigned i) {
+    if (i == 0) {
+      end.woken = parker.park_for(10'000);
+      end.at = w.now();
+      w.work(ns(100'000));
+      end.in_turn = done.n.load(std::memory_order::relaxed) == 1;
+    } else {
+      w.work(work);
+      parker.unpark();
+      w.work(ns(20'000));
+      done.n.store(1, std::memory_order::release);
+    }
+  });
+  return end;
+}
+
+TEST(simulate, a_sleep_ends_at_its_deadline_unless_the_thread_is_woken_before) {
+  const end_of_doze late = doze_of_ten_microseconds(ns(50'000));
+  EXPECT_FALSE(late.woken);
+  EXPECT_EQ(late.at, ns(10'000) + toy.wake_up);
+  const end_of_doze woken = doze_of_ten_microseconds(ns(5'000));
+  EXPECT_TRUE(woken.woken);
+  EXPECT_GE(woken.at, ns(5'000) + toy.wake_up);
+  EXPECT_LT(woken.at, ns(10'000));
+  EXPECT_TRUE(woken.in_turn) << "the deadline of the sleep that is over gave it a turn";
+  const end_of_doze at_once = doze_of_ten_microseconds(ns(100));
+  EXPECT_TRUE(at_once.woken) << "while it falls asleep";
+  EXPECT_LT(at_once.at, toy.wake_up);
+}
+
 TEST(simulate, who_waits_for_a_lock_is_counted_at_its_line) {
   world w(toy, 2);
   alignas(64) policy::mutex lock;
@@ -315,6 +359,65 @@ TEST_P(each_workload, does_each_piece_of_work_once_on_threads) {
 
 INSTANTIATE_TEST_SUITE_P(simulate, each_workload, testing::ValuesIn(workloads),
                          [](const auto& of) { return std::string(of.param.name); });
+
+struct dozing {
+  std::uint64_t dozes = 0;
+  double calls = 0;  // percent of the time
+};
+
+template <class Run>
+dozing dozing_beside(unsigned n, Run&& run) {
+  world w(milan, n);
+  virtual_place place(ns(microsecond));
+  small_scheduler<virtual_place> s(place, n);
+  run(s, place);
+  dozing d;
+  for (unsigned i = 0; i != n; ++i) d.dozes += s.machine_at(i).parker.dozes;
+  d.calls = 100 * w.shares()[static_cast<std::size_t>(spent::calls)];
+  return d;
+}
+
+// Without the doze the second machine sleeps, and is woken, again and again.
+TEST(simulate, a_machine_dozes_beside_a_pair_that_wakes_each_other) {
+  const dozing d = dozing_beside(2, [](auto& s, virtual_place& place) {
+    program<virtual_place> tasks(s, workload::ping_pong, 2048);
+    place.run(2, tasks.runs(), [&s](unsigned i) { s.loop(s.machine_at(i)); });
+    EXPECT_TRUE(tasks.complete());
+  });
+  EXPECT_GT(d.dozes, 8U);
+  EXPECT_LT(d.calls, 1);
+}
+
+TEST(simulate, a_machine_dozes_beside_forks_that_are_alone) {
+  const dozing d = dozing_beside(2, [](auto& s, virtual_place& place) {
+    const real_row row(s, "forks", 50'000, ns(50));
+    place.run(2, std::numeric_limits<std::uint64_t>::max(), [&s](unsigned i) { s.loop(s.machine_at(i)); });
+    EXPECT_TRUE(world::here().stopped());
+  });
+  EXPECT_GT(d.dozes, 8U);
+  EXPECT_LT(d.calls, 1);
+}
+
+// How long machines look, and when they doze, are the shipped scheduler's figures.
+TEST(simulate, decides_by_the_constants_that_ship) {
+  using simulated = small_scheduler<virtual_place>;
+  using shipped = detail::core;
+  EXPECT_EQ(simulated::looks, shipped::looks);
+  EXPECT_EQ(simulated::look_pauses, shipped::look_pauses);
+  EXPECT_EQ(simulated::steal_rounds, shipped::steal_rounds);
+  EXPECT_EQ(simulated::watch_pauses, shipped::watch_pauses);
+  EXPECT_EQ(simulated::fork_pauses, shipped::fork_pauses);
+  EXPECT_EQ(simulated::unwatched_forks, shipped::unwatched_forks);
+  EXPECT_EQ(simulated::most_counted, shipped::most_counted);
+  EXPECT_EQ(simulated::chain_pace, shipped::chain_pace);
+  EXPECT_EQ(simulated::poll_pace, shipped::poll_pace);
+  EXPECT_EQ(simulated::global_period, shipped::global_period);
+  for (const unsigned n : {2U, 16U, 17U}) {
+    world w(milan, n);
+    virtual_place place(ns(microsecond));
+    EXPECT_EQ(simulated(place, n).watches_forks(), n <= detail::scheduler_fences::most_cpus);
+  }
+}
 
 TEST(simulate, processors_that_share_nothing_scale) {
   const double one = simulated(milan, workload::alone, 1, 512).per_second;

@@ -33,6 +33,7 @@ namespace runq::simulate {
 /// `Place` has
 /// - `policy`: the atomics policy; `futex`: see basic_parker
 /// - `work()`: what a task does; `clock()`: the time in ns
+/// - `fences_are_asymmetric()`: whether a heavy fence interrupts all others
 /// - `done(unsigned processor)`: the processor has run a task
 /// - `name(begin, bytes, what, every)`: see world::name()
 template <class Place>
@@ -121,7 +122,11 @@ class small_scheduler {
       this->park();
       return true;
     }
-    [[nodiscard]] bool doze() { return park_for_long(); }  // never called: see chain_pace
+    [[nodiscard]] bool doze() {
+      ++dozes;
+      return this->park_for(detail::machine_parker::doze_time);
+    }
+    std::uint64_t dozes = 0;  // for tests
     bool thread_comes_later = false;
   };
   struct alignas(64) machine : park_machine<machine, processor, parker, policy> {
@@ -208,7 +213,7 @@ class small_scheduler {
   /// A child that any machine may run: as a fork by child stealing.
   void fork(machine& m, task& t) {
     if (!m.held->own_forks.push(&t)) std::abort();
-    parking.submitted();
+    parking.forked(m.held->own_forks);
   }
 
   // -- what park_protocol asks of its host --
@@ -234,12 +239,11 @@ class small_scheduler {
   static constexpr int look_pauses = detail::core::look_pauses;
   static constexpr int steal_rounds = detail::core::steal_rounds;
   static constexpr int watch_pauses = detail::core::watch_pauses;
-  static constexpr int fork_pauses = watch_pauses;
-  static constexpr unsigned unwatched_forks = 0;
+  static constexpr int fork_pauses = detail::core::fork_pauses;
+  static constexpr unsigned unwatched_forks = detail::core::unwatched_forks;
   static constexpr unsigned most_counted = detail::core::most_counted;
-  // No machine dozes, because time passes only by what machines do.
-  static constexpr std::uint64_t chain_pace = std::numeric_limits<std::uint64_t>::max();
-  static constexpr std::uint64_t poll_pace = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t chain_pace = detail::core::chain_pace;
+  static constexpr std::uint64_t poll_pace = detail::core::poll_pace;
   static constexpr std::uint64_t global_period = detail::core::global_period;
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   [[nodiscard]] bool global_first(processor& p) {
@@ -272,8 +276,7 @@ class small_scheduler {
   void looked(processor&, std::int64_t) {}
   void stole(processor& p, processor&, std::size_t, bool, std::int64_t) { ++p.steals; }
   void lost(processor& p) { ++p.lost; }
-  // Fences of the language, as on more than 16 processors.
-  [[nodiscard]] bool watches_forks() const { return false; }
+  [[nodiscard]] bool watches_forks() const { return Place::fences_are_asymmetric(); }
 
   Place& place;
   task* tasks = nullptr;  // by workload: all of them

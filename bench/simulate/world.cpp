@@ -96,7 +96,7 @@ void world::start(unsigned i, std::function<void()> body, picoseconds from) {
   p.body = std::move(body);
   p.stack.prepare(&enter, nullptr);
   p.is = processor::condition::ready;
-  make_ready(static_cast<int>(i));
+  go_on_at(from, static_cast<int>(i));
 }
 
 void world::enter(void*) {
@@ -110,9 +110,15 @@ void world::abandon() {
   for (;;) me().stack.suspend();
 }
 
-void world::make_ready(int i) {
-  turns_.emplace_back(processors_[static_cast<std::size_t>(i)].clock, i);
+void world::go_on_at(picoseconds at, int i) {
+  turns_.emplace_back(at, i);
   std::push_heap(turns_.begin(), turns_.end(), std::greater{});
+}
+
+// A processor that sleeps until a time may be woken before.
+void world::forget_alarm(int i) {
+  if (std::erase_if(turns_, [i](const auto& turn) { return turn.second == i; }) == 0) return;
+  std::make_heap(turns_.begin(), turns_.end(), std::greater{});
 }
 
 void world::run() {
@@ -132,7 +138,7 @@ void world::take_turn() {
   ++operations_;
   if (me().interrupted != 0) spend(spent::calls, std::exchange(me().interrupted, 0));
   if (!turns_.empty() && turns_.front() < std::pair{me().clock, self_}) {
-    make_ready(self_);
+    go_on_at(me().clock, self_);
     me().stack.suspend();
   }
   apply_stores(me().clock);
@@ -181,7 +187,8 @@ void world::work(picoseconds how_long) {
   if (self_ >= 0) spend(spent::work, how_long);
 }
 
-void world::fall_asleep() {
+// Returns whether the caller was woken. If not, its clock goes on when a woken thread's would, had it been woken then.
+bool world::fall_asleep(picoseconds until) {
   me().is = processor::condition::falling_asleep;
   me().woken = false;
   drain_stores();
@@ -189,9 +196,12 @@ void world::fall_asleep() {
   take_turn();
   if (!me().woken) {
     me().is = processor::condition::sleeping;
+    if (until != never) go_on_at(std::max(until, me().clock), self_);
     me().stack.suspend();
+    if (!me().woken) spend(spent::asleep, std::max(until - me().clock, picoseconds{0}) + machine_.wake_up);
   }
   me().is = processor::condition::ready;
+  return me().woken;
 }
 
 void world::wake(int i) {
@@ -202,13 +212,14 @@ void world::wake(int i) {
   spend(spent::calls, machine_.wake_call);
   if (i < 0) return;
   processor& other = processors_[static_cast<std::size_t>(i)];
-  if (other.is == processor::condition::falling_asleep) other.woken = true;
+  other.woken = true;
   if (other.is != processor::condition::sleeping) return;
   const picoseconds until = std::max(other.clock, begin) + machine_.wake_up;
   other.uses[at(spent::asleep)] += until - other.clock;
   other.clock = until;
   other.is = processor::condition::ready;
-  make_ready(i);
+  forget_alarm(i);
+  go_on_at(until, i);
 }
 
 // ---- cache lines ----

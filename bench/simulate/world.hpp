@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,6 +48,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(spent::co
 class world {
  public:
   static constexpr unsigned most_processors = 256;
+  static constexpr picoseconds never = std::numeric_limits<picoseconds>::max();
   static constexpr std::size_t line_bytes = 64;
   static constexpr std::size_t most_with_heavy_fences = detail::scheduler_fences::most_cpus;
 
@@ -86,12 +88,13 @@ class world {
   void yield_call();
   void nap(picoseconds how_long);
   void work(picoseconds how_long);
-  /// As futex(2): sleeps until wake(), unless `reason()`, asked first, says that there is no reason to.
+  /// As futex(2): sleeps until wake(), unless `reason()`, asked first, says that there is no reason to; or until `end`,
+  /// and returns false then.
   template <class Reason>
-  void sleep(Reason&& reason) {
-    if (self_ < 0) return;
+  bool sleep(Reason&& reason, picoseconds end = never) {
+    if (self_ < 0) return true;
     take_turn();
-    if (reason()) fall_asleep();
+    return !reason() || fall_asleep(end);
   }
   /// Wakes processor `i` if it sleeps or is about to.
   void wake(int i);
@@ -153,7 +156,7 @@ class world {
     const void* last_at = nullptr;      // of the last operation
     site last_site;
     enum class condition : unsigned char { absent, ready, falling_asleep, sleeping, ended } is = condition::absent;
-    bool woken = false;           // while it fell asleep
+    bool woken = false;           // since it began to fall asleep
     picoseconds interrupted = 0;  // by others, since its last operation
     std::array<picoseconds, static_cast<std::size_t>(spent::count)> uses{};
   };
@@ -191,8 +194,9 @@ class world {
   void drain_stores();
   void leave_buffer(int of);
   void apply_stores(picoseconds until);
-  void fall_asleep();
-  void make_ready(int i);
+  [[nodiscard]] bool fall_asleep(picoseconds until);
+  void go_on_at(picoseconds at, int i);
+  void forget_alarm(int i);
   [[noreturn]] void abandon();
   static void enter(void*);
 
