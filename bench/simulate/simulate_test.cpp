@@ -408,6 +408,7 @@ TEST(simulate, decides_by_the_constants_that_ship) {
   EXPECT_EQ(simulated::watch_pauses, shipped::watch_pauses);
   EXPECT_EQ(simulated::fork_pauses, shipped::fork_pauses);
   EXPECT_EQ(simulated::unwatched_forks, shipped::unwatched_forks);
+  EXPECT_EQ(simulated::uncounted_pace, shipped::uncounted_pace);
   EXPECT_EQ(simulated::most_counted, shipped::most_counted);
   EXPECT_EQ(simulated::chain_pace, shipped::chain_pace);
   EXPECT_EQ(simulated::poll_pace, shipped::poll_pace);

@@ -107,6 +107,7 @@ class small_scheduler {
     unsigned turns = 0;
     unsigned overflows = 0;
     unsigned unwatched_forks = 0;
+    std::uint64_t looked_at = 0;
     time_slice<policy> slice;
     // The first timer: thieves look at it. There is none.
     typename policy::template atomic<std::int64_t> earliest_timer{never};
@@ -241,6 +242,7 @@ class small_scheduler {
   static constexpr int watch_pauses = detail::core::watch_pauses;
   static constexpr int fork_pauses = detail::core::fork_pauses;
   static constexpr unsigned unwatched_forks = detail::core::unwatched_forks;
+  static constexpr std::uint64_t uncounted_pace = detail::core::uncounted_pace;
   static constexpr unsigned most_counted = detail::core::most_counted;
   static constexpr std::uint64_t chain_pace = detail::core::chain_pace;
   static constexpr std::uint64_t poll_pace = detail::core::poll_pace;

@@ -79,12 +79,13 @@ struct owner {
   [[nodiscard]] loot steal_from(const victim_queue& victim, runq::steal_runnext, std::size_t, int) const {
     return {victim.steal(), false};
   }
-  [[nodiscard]] static std::size_t size_approx() { return 0; }
+  [[nodiscard]] std::size_t size_approx() const { return size; }
   [[nodiscard]] tasks drain() { return std::exchange(waiting, {}); }
   [[nodiscard]] runq::popped<int> pop() { return {std::exchange(next, nullptr), false}; }
   [[nodiscard]] static int* pop_oldest() { return nullptr; }
   void overflow_into(const global_queue::shard& to) { overflows_into.push_back(to.number); }
   void rebind() {}
+  std::size_t size = 0;
   int* next = nullptr;                   // what pop() gives
   std::vector<unsigned> overflows_into;  // the shards, as they were set
   tasks waiting;                         // only drain() gives them
@@ -101,7 +102,7 @@ struct fork_owner {
   tasks waiting;
 };
 struct yielded_owner {
-  [[nodiscard]] static std::size_t size_approx() { return 0; }
+  [[nodiscard]] std::size_t size_approx() const { return size; }
   [[nodiscard]] std::optional<int*> pop() {
     if (waiting.empty()) return std::nullopt;
     int* const oldest = waiting.front();
@@ -119,6 +120,7 @@ struct yielded_owner {
     return std::exchange(waiting, {}).size();
   }
   void rebind() {}
+  std::size_t size = 0;
   tasks waiting;
   std::size_t room = 2;
 };
@@ -174,13 +176,15 @@ struct processor {
   unsigned turns = 0;
   unsigned overflows = 0;
   unsigned unwatched_forks = 0;
+  std::uint64_t looked_at = 0;
 };
 struct machine {
   processor* held = nullptr;
   std::uint64_t begun = 0;
   std::uint64_t polls = 0;
   struct {
-    [[nodiscard]] static bool get() { return true; }
+    [[nodiscard]] bool get() const { return set; }
+    bool set = true;
   } spinning;
 };
 
@@ -190,7 +194,11 @@ struct host {
   static constexpr unsigned processors = 4;
   struct parking_of_test {
     [[nodiscard]] unsigned limit() const { return processors_left; }
-    [[nodiscard]] static bool may_spin(machine&) { return true; }
+    [[nodiscard]] bool may_spin(machine&) {
+      ++asked_to_spin;
+      return true;
+    }
+    [[nodiscard]] bool need_spinning() const { return request; }
     [[nodiscard]] bool may_start_more() const { return processors_are_idle; }
     void start_more(std::size_t seen) { counted.push_back(seen); }
     [[nodiscard]] static bool somebody_returns() { return false; }
@@ -211,6 +219,8 @@ struct host {
     [[nodiscard]] static processor* retire_processor(machine&, processor&) { return nullptr; }
     unsigned processors_left = processors;
     unsigned submissions = 0;
+    unsigned asked_to_spin = 0;
+    bool request = false;
     bool processors_are_idle = false;
     std::vector<std::size_t> counted;
     std::optional<bool> dozes_on;  // when it looks again: whether it may
@@ -225,6 +235,7 @@ struct host {
   static constexpr int watch_pauses = 0;
   static constexpr int fork_pauses = 0;
   static constexpr unsigned unwatched_forks = 1;
+  static constexpr std::uint64_t uncounted_pace = 4;
   static constexpr unsigned most_counted = 3;
   static constexpr std::uint64_t chain_pace = 1;
   static constexpr std::uint64_t poll_pace = 1;
@@ -295,6 +306,66 @@ struct host {
   global_queue global;
   runq::machine_loop<machine, processor, work, host> looping{*this};
 };
+
+// A host whose machine does not spin, while a request stands. Processor 2 has a task.
+struct host_with_a_request : host {
+  host_with_a_request() {
+    m.spinning.set = false;
+    parking.request = true;
+    all[0].dispatches.n = uncounted_pace;
+    all[2].queue_thief.answers = {steal_status::taken};
+  }
+};
+
+TEST(machine_loop, a_machine_looks_around_without_being_counted_while_a_request_stands) {
+  host_with_a_request h;
+  EXPECT_EQ(h.looping.next(h.m).number, 7);
+  EXPECT_EQ(h.parking.asked_to_spin, 0U);
+  EXPECT_EQ(h.victims, (std::vector<unsigned>{2}));
+  h.all[3].queue_thief.answers = {steal_status::taken};
+  h.parking.request = false;
+  h.all[0].dispatches.n += host::uncounted_pace;
+  EXPECT_EQ(h.looping.next(h.m).number, 7);
+  EXPECT_EQ(h.parking.asked_to_spin, 1U) << "there was no request";
+}
+
+TEST(machine_loop, a_machine_that_has_begun_few_tasks_since_is_counted) {
+  host_with_a_request h;
+  EXPECT_EQ(h.looping.next(h.m).number, 7);
+  h.all[0].dispatches.n += host::uncounted_pace - 1;
+  h.all[2].queue_thief.answers = {steal_status::taken};
+  EXPECT_EQ(h.looping.next(h.m).number, 7);
+  EXPECT_EQ(h.parking.asked_to_spin, 1U);
+  ++h.all[0].dispatches.n;
+  h.all[2].queue_thief.answers = {steal_status::taken};
+  EXPECT_EQ(h.looping.next(h.m).number, 7);
+  EXPECT_EQ(h.parking.asked_to_spin, 1U) << "it has begun enough of them since it looked without being counted";
+}
+
+TEST(machine_loop, a_machine_that_spins_already_does_not_look_around_once_more) {
+  host_with_a_request h;
+  h.m.spinning.set = true;
+  EXPECT_EQ(h.looping.next(h.m).number, 7);
+  EXPECT_EQ(h.parking.asked_to_spin, 1U);
+}
+
+TEST(machine_loop, a_machine_that_is_not_counted_leaves_a_fork_that_is_alone) {
+  host_with_a_request h;
+  h.all[2].queue_thief.answers = {};
+  h.all[1].forks_thief.answers = {steal_status::taken};
+  EXPECT_EQ(h.looping.next(h.m).number, 7);
+  EXPECT_EQ(h.parking.asked_to_spin, 1U);
+}
+
+TEST(machine_loop, a_machine_that_is_not_counted_submits_the_tasks_that_it_has_moved) {
+  for (const unsigned moved : {0U, 1U, 2U}) {
+    host_with_a_request h;
+    if (moved == 1) h.all[0].own_queue.size = 1;
+    if (moved == 2) h.all[0].own_yielded.size = 1;
+    EXPECT_EQ(h.looping.next(h.m).number, 7);
+    EXPECT_EQ(h.parking.submissions, moved == 0 ? 0U : 1U) << moved;
+  }
+}
 
 TEST(machine_loop, X15_a_steal_that_finds_somebody_faster_is_a_lost_race) {
   host h;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -238,6 +239,7 @@ class machine_loop_model : public scenario {
     unsigned turns = 0;
     unsigned overflows = 0;
     unsigned unwatched_forks = 0;
+    std::uint64_t looked_at = 0;
   };
   struct machine : park_machine<machine, processor, machine_parker, atomics> {
     processor* held = nullptr;
@@ -287,6 +289,10 @@ class machine_loop_model : public scenario {
   static constexpr int watch_pauses = 0;
   static constexpr int fork_pauses = 0;
   static constexpr unsigned unwatched_forks = 1;
+  static constexpr std::uint64_t uncounted_pace = [] {
+    if constexpr (requires { Queues::uncounted; }) return std::uint64_t{0};
+    return std::numeric_limits<std::uint64_t>::max();
+  }();
   static constexpr unsigned most_counted = Queues::counted ? Processors : 0;
   static constexpr std::uint64_t chain_pace = 1;
   static constexpr std::uint64_t poll_pace = 1;

@@ -153,6 +153,8 @@ class core {
   // Some 12 µs, about what a barrier costs the thread that makes it and the one that it interrupts.
   static constexpr int fork_pauses = 512;
   static constexpr unsigned unwatched_forks = 8;
+  // A thief that gets a subtree of forks begins more tasks; one that shares what another machine makes, fewer.
+  static constexpr std::uint64_t uncounted_pace = 4;
   // A machine that wakes others has cost a system call, beside which the cache lines of so many processors are cheap.
   static constexpr unsigned most_counted = 16;
   // A spinning machine that has found nothing while others began so many tasks, in those 50 µs or in a doze, dozes.

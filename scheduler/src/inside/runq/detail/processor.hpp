@@ -87,6 +87,7 @@ struct alignas(cache_line) processor : processor_front, park_processor<processor
   unsigned turns = 0;            // of the tasks that have yielded and of the global queue
   unsigned overflows = 0;        // each went to another shard of the global queue
   unsigned unwatched_forks = 0;  // see machine_loop
+  std::uint64_t looked_at = 0;   // likewise
 
   handoff<policy> in_call;                  // whether its machine is in a blocking call
   policy::cell<bool> call_has_unit{false};  // that call has waited for its turn: see call_limit

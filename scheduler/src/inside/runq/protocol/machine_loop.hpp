@@ -66,6 +66,8 @@ concept looping_processor = requires(Processor& p, const Processor& victim, bool
   { p.overflows } -> std::same_as<unsigned&>;
   // How many forks that are alone its machine takes from others without watching them; likewise.
   { p.unwatched_forks } -> std::same_as<unsigned&>;
+  // How many tasks it had begun when its machine last looked for others without being counted; likewise.
+  { p.looked_at } -> std::same_as<std::uint64_t&>;
   // The handles of its local_queue.
   { Processor::queue_capacity } -> std::convertible_to<std::size_t>;
   p.own_queue.pop();
@@ -109,6 +111,8 @@ concept patience_of_machines = requires {
   // And for so many before it takes a fork that is alone; then it takes so many unwatched.
   { Host::fork_pauses } -> std::convertible_to<int>;
   { Host::unwatched_forks } -> std::convertible_to<unsigned>;
+  // It looks around once without being counted if it has begun so many tasks since it did so last.
+  { Host::uncounted_pace } -> std::convertible_to<std::uint64_t>;
   // Before it wakes more machines than one it counts the tasks of so many processors; 0: it wakes one.
   { Host::most_counted } -> std::convertible_to<unsigned>;
   // It dozes if so many tasks began while it found none.
@@ -401,10 +405,25 @@ class machine_loop {
       ++p.polls;
       if (const Work w = take_local_or_global(p)) return w;
     }
+    if (const Work w = look_uncounted(m, p)) return w;
     if (!host_.parking.may_spin(m)) return {};
     host_.spins(m);
     m.begun = not_counted;
     return spin(m, p);
+  }
+
+  // While a request stands, submitters rely on it, and not on machines that look for work. So a machine looks around
+  // once before it is counted as one: where many processors run out of tasks, they wait for that number's cache line.
+  // But not if its last such look has brought it few tasks: where many find little, those that look hinder the one that
+  // makes the tasks, and that line holds them up.
+  [[nodiscard]] Work look_uncounted(const Machine& m, Processor& p) {
+    const std::uint64_t begun = p.dispatches.get();
+    if (m.spinning.get() || begun - p.looked_at < Host::uncounted_pace || !host_.parking.need_spinning()) return {};
+    p.looked_at = begun;
+    const Work w = steal_round(p, false);
+    // As in take_share(): found() does this for a machine that is counted.
+    if (w && (p.own_queue.size_approx() != 0 || p.own_yielded.size_approx() != 0)) host_.parking.submitted();
+    return w;
   }
 
   [[gnu::noinline]] [[nodiscard]] Work take_local_or_global(Processor& p) {
@@ -525,18 +544,24 @@ class machine_loop {
   }
 
   [[nodiscard]] Work steal(Processor& p) {
+    for (int round = 1; round <= Host::steal_rounds; ++round) {
+      if (const Work w = steal_round(p, round == Host::steal_rounds)) return w;
+    }
+    // Looks at the timers of busy processors, and of processors that have retired.
+    if (host_.fire_due_timers()) return take_local_or_global(p);
+    return {};
+  }
+
+  // Asks each other processor once.
+  [[nodiscard]] Work steal_round(Processor& p, bool last_round) {
     const unsigned n = host_.parking.limit();
     // by chance: the scheduler stops while a machine looks for work.
     if (n == 0) return {};  // the scheduler stops
     if (p.order.size() != n) p.order.reset(n);
-    for (int round = 1; round <= Host::steal_rounds; ++round) {
-      for (auto walk = p.order.start(p.random()); !walk.done(); walk.advance()) {
-        if (walk.position() == p.index) continue;
-        if (const Work w = steal_from(p, host_.processor_at(walk.position()), round == Host::steal_rounds)) return w;
-      }
+    for (auto walk = p.order.start(p.random()); !walk.done(); walk.advance()) {
+      if (walk.position() == p.index) continue;
+      if (const Work w = steal_from(p, host_.processor_at(walk.position()), last_round)) return w;
     }
-    // Looks at the timers of busy processors, and of processors that have retired.
-    if (host_.fire_due_timers()) return take_local_or_global(p);
     return {};
   }
 
