@@ -252,6 +252,14 @@ std::string not_seen(session& s) {
   return lines;
 }
 
+std::string not_met(const session& s) {
+  std::string lines;
+  for (const code_line& l : s.relaxed().not_met()) {
+    lines += fmt::format("note: no plain access was executed at {} while another thread ran\n", to_text(l));
+  }
+  return lines;
+}
+
 void write_all(int to, const void* from, std::size_t size) noexcept {
   const auto* at = static_cast<const std::byte*>(from);
   while (size != 0) {
@@ -331,9 +339,7 @@ answer judge(const search_result& r, session& s, const run_options& options) {
   }
   if (options.without_assertions) a.text += "note: NDEBUG leaves out the assertions of the program\n";
   a.text += so_far(r, s);
-  for (const code_line& l : s.relaxed().not_met()) {
-    a.text += fmt::format("note: no plain access was executed at {} while another thread ran\n", to_text(l));
-  }
+  if (s.options().source == nullptr) a.text += not_met(s);  // else others may have met it
   a.text += not_seen(s);
   if (wants_result(options)) {
     a.result = std::make_shared<nlohmann::json>(result_json(r, sources));

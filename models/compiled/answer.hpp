@@ -38,5 +38,7 @@ using check_function = std::function<search_result(session&, const run_options&)
 [[nodiscard]] answer judge_briefly(const search_result& r, session& s, const run_options& options);
 /// A line for each function, and the like, that is not instrumented.
 [[nodiscard]] std::string not_seen(session& s);
+/// A line for each line of source whose plain accesses count as relaxed ones, and where none was executed.
+[[nodiscard]] std::string not_met(const session& s);
 
 }  // namespace runq::model::compiled

@@ -59,6 +59,7 @@ class session final : public exact::program {
   [[nodiscard]] program_threads& threads() noexcept { return threads_; }
   [[nodiscard]] program_waits& waits() noexcept { return waits_; }
   [[nodiscard]] relaxed_lines& relaxed() noexcept { return relaxed_; }
+  [[nodiscard]] const relaxed_lines& relaxed() const noexcept { return relaxed_; }
   [[nodiscard]] program_locks& locks() noexcept { return locks_; }
   [[nodiscard]] program_objects& objects() noexcept { return objects_; }
 

@@ -181,9 +181,19 @@ std::string describe_part(const search_result& r, session& s, const answer& a) {
                {"locks", s.atomics().words().lock_places()},
                {"waits", to_text(s.read_while_waiting())},
                {"sizes", asked_sizes()}};
+  for (const code_line& l : s.relaxed().not_met()) said["not_met"].push_back(to_text(l));
   for (const unseen_code& u : all_unseen_code(s)) said["not_seen"].push_back({u.what, u.times});
   if (a.result != nullptr) said["result"] = *a.result;
   return said.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Whether no searcher has executed a plain access there. All of them have ended.
+bool share_out::is_not_met(const code_line& l) const {
+  return std::all_of(searchers_.begin(), searchers_.end(), [where = to_text(l)](const searcher& of) {
+    if (of.result.empty()) return true;
+    const json list = json::parse(of.result).value("not_met", json::array());
+    return std::find(list.begin(), list.end(), json(where)) != list.end();
+  });
 }
 
 answer share_out::result(session& s, double seconds) const {
@@ -202,12 +212,15 @@ answer share_out::result(session& s, double seconds) const {
   all.how = options_.search.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
   s.limits() = limits_of(options_);  // which the verdict tells
   choose_sizes(options_.sizes);
+  for (const code_line& l : options_.relaxed) {
+    if (is_not_met(l)) s.relaxed().add(l);
+  }
   flags omitted = std::bit_cast<flags>(s.omitted());
   for (const searcher& of : searchers_) {
     if (of.result.empty()) continue;
     const json said = json::parse(of.result);
     if (said["status"] == 1) {
-      answer a{1, said["headline"], said["text"], {}, {}};
+      answer a{1, said["headline"], std::string(said["text"]) + not_met(s), {}, {}};
       if (said.contains("result")) a.result = std::make_shared<json>(said["result"]);
       return a;
     }

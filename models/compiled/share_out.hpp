@@ -57,6 +57,7 @@ class share_out {
   [[nodiscard]] unsigned count(state s) const noexcept;
   [[nodiscard]] tally sum() const noexcept;
   [[nodiscard]] bool is_over_limit() const noexcept;
+  [[nodiscard]] bool is_not_met(const code_line& l) const;
 
   const run_options& options_;
   std::function<void(unsigned, const instruction&)> send_;

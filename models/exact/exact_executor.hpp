@@ -85,7 +85,7 @@ class executor {
   unsigned extended_ = 0;     ///< how many events it has added, modulo 2 to the power of 32
   bool futile_ = false;       ///< no graph that counts follows from this one
   bool last_rounds_ = false;  ///< of threads that wait in place, and will not go on
-  bool impossible_ = false;   ///< load buffering: replayed, a thread does something else than the graph says
+  bool impossible_ = false;   ///< load buffering, or a race: replayed, a thread does something else than the graph says
 };
 
 }  // namespace runq::model::exact

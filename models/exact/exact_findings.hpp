@@ -18,6 +18,7 @@ struct findings {
   technique misled = technique::none;  ///< over because it has met what only a search without that can judge
   bool knows_more = false;             ///< over because it has found one more of execution::differences
   bool sizes_differ = false;           ///< over because the program makes a larger variable of several
+  bool has_noted_race = false;         ///< exact_options::all_failures
 
   /// Ends the search without a verdict.
   void cut_short(std::string message);

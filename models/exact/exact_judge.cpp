@@ -238,6 +238,7 @@ bool judge::doubt_resolved() {
 /// An execution counts once, however many of its threads fail.
 void judge::note_failure(failure what, const std::string& message, site where) {
   if (failures_here_++ == 0) ++found_.result.executions;
+  found_.has_noted_race = found_.has_noted_race || what == failure::data_race;
   std::vector<site> places{where};
   for (const stuck_thread& s : std::exchange(found_.result.stuck, {})) {
     if (s.thread >= 0) places.push_back(run_.threads[static_cast<unsigned>(s.thread) + 1].where);

@@ -143,8 +143,11 @@ class PlainAsRelaxed(Checked):
                 self.assertEqual(ran.returncode == 2, status == 2, ran)
 
     def test_a_line_without_a_plain_access_is_named(self):
-        printed = self.check("--plain-as-relaxed", "accepted.cpp:1", ACCEPTED, status=1)
-        self.assertIn("note: no plain access was executed at accepted.cpp:1", printed)
+        both = [word for text in ("// read", "// write") for word in ("--plain-as-relaxed", place(ACCEPTED, text))]
+        for jobs in "1", "2":
+            for lines, status in ([], 1), (both, 0):
+                printed = self.check("--jobs", jobs, "--plain-as-relaxed", "accepted.cpp:1", *lines, ACCEPTED, status=status)
+                self.assertEqual(re.findall("note: no plain access was executed at (\\S+)", printed), ["accepted.cpp:1"])
 
     def test_what_a_failed_compare_exchange_has_seen_replaces_what_was_stored(self):
         halves = [word for half in ("// one half", "// the other half") for word in ("--plain-as-relaxed", place(HALVES, half))]

@@ -302,6 +302,8 @@ class Alone(unittest.TestCase):
             self.assertEqual(status, 1, text)
             self.assertRegex(text, "^FAIL.*: data race: ")
         self.assertEqual(run(program, "--all-failures", "1")[1].count("\nFAIL: data race: "), 1)
+        # The race alone, although it makes of one atomic variable two where a replay has it first.
+        self.assertRegex(run(program, "--all-failures", "9")[1], "^FAIL: 1 different failure in ")
         again = re.search("To see this execution again: (.*)", text)[1]
         self.assertTrue(again.startswith("--waits-in-place off --skip-retries off --barriers-in-order --path "), again)
         status, shown, _ = run(program, *again.split())
