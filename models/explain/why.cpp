@@ -280,7 +280,16 @@ class reason {
     return last_before(trace_.size() - 1, [&](const event& e) { return e.thread == thread; });
   }
 
-  [[nodiscard]] static bool waits_for_lock(const event& e) { return e.kind == event_kind::lock && e.value == 0; }
+  /// Whether the thread waits for a lock in that step, its last one. It may have tried a lock in vain there, and wait
+  /// for something else.
+  [[nodiscard]] bool waits_for_lock(std::size_t last) const {
+    const event& e = trace_[last];
+    const auto is_elsewhere = [&e](const stuck_thread& s) {
+      const bool is_later = s.since != no_event && s.since > e.position;
+      return s.thread == e.thread && (s.joins >= 0 || s.stopped || s.at_barrier || is_later);
+    };
+    return e.kind == event_kind::lock && e.value == 0 && std::none_of(r_.stuck.begin(), r_.stuck.end(), is_elsewhere);
+  }
 
   void explain_waiting() {
     const int thread = trace_.back().thread;
@@ -290,7 +299,7 @@ class reason {
       return say(fmt::format("{} waits for the end of {}", who, this->thread(joins)) + what_others_do("") +
                  last_wake_ups() + what_was_not_seen());
     }
-    if (last && waits_for_lock(trace_[*last])) return say(chain_of_locks(*last, {}) + who_has_stopped());
+    if (last && waits_for_lock(*last)) return say(chain_of_locks(*last, {}) + who_has_stopped());
     if (is_at_barrier(thread) && !(last && trace_[*last].kind == event_kind::arrive)) {
       return say(fmt::format("{} waits until enough threads have arrived at {}", who, barrier_of_trace()) +
                  what_others_do("no thread is left to do so"));
@@ -424,7 +433,7 @@ class reason {
         text += has_stopped(s.thread);
       } else if (s.joins >= 0) {
         text += fmt::format("{} waits for the end of {}", thread(s.thread), thread(s.joins));
-      } else if (last && waits_for_lock(trace_[*last])) {
+      } else if (last && waits_for_lock(*last)) {
         text += chain_of_locks(*last, {trace_.back().thread});
       } else if (last) {
         text += fmt::format("{} waits at {}, too", thread(s.thread), step(*last));
@@ -438,7 +447,7 @@ class reason {
   /// "T1 waits at step 9 for a, which T2 holds since step 4, and T2 waits …", up to a thread in `seen`.
   [[nodiscard]] std::string chain_of_locks(std::size_t first, std::vector<int> seen) {
     std::string text;
-    for (std::optional<std::size_t> waits = first; waits && waits_for_lock(trace_[*waits]);) {
+    for (std::optional<std::size_t> waits = first; waits && waits_for_lock(*waits);) {
       const event& e = trace_[*waits];
       if (std::find(seen.begin(), seen.end(), e.thread) != seen.end()) break;
       seen.push_back(e.thread);

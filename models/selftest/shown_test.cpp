@@ -30,22 +30,25 @@ using testing::Not;
 /// A source with operations that have names.
 class source {
  public:
-  source() {
+  explicit source(std::string_view text) {
     close(mkstemp(path_.data()));
-    std::ofstream out(path_);
-    out << "nothing.load();\n"                                              // 1
-           "// [q.push.publish] release: partner [q.pop.see].\n"            // 2
-           "// kept: the slot is read\n"                                    // 3
-           "//   by others\n"                                               // 4
-           "  tail.store(1, std::memory_order::release);  \r\n"             // 5
-           "// another comment\n"                                           // 6
-           "  // [q.pop.see] acquire: kept: as [q.push.publish]\n"          // 7
-           "if (head.load(std::memory_order::consume) == tail.load()) {\n"  // 8
-           "// [q.pop.own] relaxed: as [q.pop.see]\n"                       // 9
-           "slot(head.load()).load(std::memory_order::relaxed);\n"          // 10
-           "// [q.pop.none]: no name\n"                                     // 11
-           "d.slot(b).store(1, std::memory_order::relaxed);";               // 12
+    std::ofstream(path_) << text;
   }
+  source()
+      : source(
+            "nothing.load();\n"                                              // 1
+            "// [q.push.publish] release: partner [q.pop.see].\n"            // 2
+            "// kept: the slot is read\n"                                    // 3
+            "//   by others\n"                                               // 4
+            "  tail.store(1, std::memory_order::release);  \r\n"             // 5
+            "// another comment\n"                                           // 6
+            "  // [q.pop.see] acquire: kept: as [q.push.publish]\n"          // 7
+            "if (head.load(std::memory_order::consume) == tail.load()) {\n"  // 8
+            "// [q.pop.own] relaxed: as [q.pop.see]\n"                       // 9
+            "slot(head.load()).load(std::memory_order::relaxed);\n"          // 10
+            "// [q.pop.none]: no name\n"                                     // 11
+            "d.slot(b).store(1, std::memory_order::relaxed);"                // 12
+        ) {}
   ~source() { unlink(path_.c_str()); }
   source(const source&) = delete;
   source& operator=(const source&) = delete;
@@ -302,6 +305,102 @@ TEST(counterexamples, tell_equal_names_apart_by_where_they_lie) {
   EXPECT_EQ(names("local of T0", "local of T0"), "tail(v7) tail(v8)");
 }
 
+/// The line of the only step before the one that fails.
+[[nodiscard]] std::string line_of(const event& e, const std::map<std::uint32_t, std::string>& variables = {}) {
+  source_index sources;
+  search_result r = failing({e, step(event_kind::failure, 0, 0, 0)});
+  r.variables = variables;
+  return render_counterexample(r, sources)[1];
+}
+
+TEST(counterexamples, say_what_is_special_about_a_step) {
+  event spurious = step(event_kind::cas_failure, 0, 7, 0);
+  EXPECT_THAT(line_of(spurious), HasSubstr("cas   v7 failed, saw 0"));
+  spurious.spurious = true;
+  EXPECT_THAT(line_of(spurious), HasSubstr("cas   v7 failed spuriously, saw the expected value 0"));
+  EXPECT_THAT(line_of(step(event_kind::allocate, 0, 7, 16)), HasSubstr("allocate 16 bytes"));
+  EXPECT_THAT(line_of(step(event_kind::allocate, 0, 7, 0)), HasSubstr("allocate v7"));
+  const event read = step(event_kind::cell_read, 0, 7, 3);
+  EXPECT_THAT(line_of(read), HasSubstr("read  plain v7 → 3"));
+  // Of a program only the address is known.
+  EXPECT_THAT(line_of(read, {{7, "data"}}), testing::AllOf(HasSubstr("read  plain data"), Not(HasSubstr("→"))));
+}
+
+TEST(counterexamples, fold_only_what_reads_the_same_in_the_same_way) {
+  source_index sources;
+  event first = step(event_kind::load, 1, 7, 1);
+  first.reads_from = 0;
+  const auto shown = [&](const event& second) {
+    const std::vector<event> trace{step(event_kind::store, 0, 7, 1), first, second, step(event_kind::store, 1, 8, 1),
+                                   step(event_kind::failure, 1, 0, 0)};
+    return render_counterexample(failing(trace), sources);
+  };
+  EXPECT_THAT(shown(first), ElementsAre(testing::_, HasSubstr("store v7"), HasSubstr("2 times up to step 3"),
+                                        HasSubstr("store v8"), HasSubstr("FAILS HERE")));
+  event second = first;
+  second.stale = true;
+  EXPECT_EQ(shown(second).size(), 6U);
+  second = first;
+  second.newest = 5;
+  EXPECT_EQ(shown(second).size(), 6U);
+  second = first;
+  second.reads_from = no_event;
+  EXPECT_EQ(shown(second).size(), 6U);
+  first.stale = true;
+  first.newest = 4;
+  EXPECT_THAT(shown(first)[2], HasSubstr("STALE, newest is 4, 2 times up to step 3"));
+}
+
+TEST(counterexamples, do_not_fold_the_step_that_fails) {
+  source_index sources;
+  search_result r = failing({step(event_kind::load, 1, 7, 1), step(event_kind::load, 1, 7, 1),
+                             step(event_kind::load, 1, 7, 1), step(event_kind::failure, 1, 0, 0)});
+  r.knows_sources = true;
+  const std::vector<std::string> lines = render_counterexample(r, sources);
+  EXPECT_THAT(lines[1], HasSubstr("2 times up to step 2"));
+  EXPECT_THAT(lines[2], testing::StartsWith("   3 T1"));
+}
+
+TEST(counterexamples, show_a_step_of_the_construction_that_the_explanation_names) {
+  source_index sources;
+  search_result r = failing({step(event_kind::store, -1, 6, 1), step(event_kind::deallocate, -1, 7, 0),
+                             step(event_kind::store, 0, 7, 1), step(event_kind::failure, 0, 0, 0)});
+  r.what = failure::use_after_free;
+  r.knows_sources = true;
+  r.partner = 1;
+  const std::vector<std::string> lines = render_counterexample(r, sources);
+  EXPECT_THAT(lines[1], testing::StartsWith("   2 main"));
+  EXPECT_EQ(lines.back(), "why: step 2 happens before step 3, and has freed what it uses");
+}
+
+TEST(counterexamples, leave_room_beside_old_values_and_for_the_last_line) {
+  source_index sources;
+  std::vector<event> trace;
+  for (std::uint32_t i = 0; i != 99; ++i) {
+    trace.push_back(step(event_kind::load, 0, i + 1, 1));
+    trace.back().stale = i < 80;
+  }
+  trace.push_back(step(event_kind::failure, 0, 0, 0));
+  search_result r = failing(trace);
+  r.knows_sources = true;
+  const std::vector<std::string> lines = render_counterexample(r, sources);
+  EXPECT_THAT(lines, testing::Contains(testing::StartsWith("  80 T0")));
+  EXPECT_THAT(lines, testing::Contains(testing::StartsWith("  98 T0")));
+  r.forbidden_by_cpp20 = true;
+  EXPECT_EQ(render_counterexample(r, sources).size(), lines.size());
+}
+
+TEST(counterexamples, take_no_name_from_a_construction_but_that_of_who_is_waited_for) {
+  const source file("tail = 0;\nfilled.wait(lock);\n");
+  source_index sources;
+  event constructs = step(event_kind::store, 0, 1, 0, file.line(1));
+  constructs.constructs = true;
+  search_result r = failing({constructs, step(event_kind::store, 0, 2, 0, file.line(1)),
+                             step(event_kind::rmw, 0, 3, 0, file.line(2)), step(event_kind::failure, 0, 0, 0)});
+  r.variables = {{3, "waiters of local of T0"}};
+  EXPECT_THAT(variable_names(r, sources), ElementsAre(testing::Pair(2, "tail"), testing::Pair(3, "waiters of filled")));
+}
+
 TEST(counterexamples, call_memory_as_its_first_member_only_if_none_of_it_is_freed) {
   const source file;
   source_index sources;
@@ -429,6 +528,39 @@ TEST(results, have_all_that_a_page_needs) {
   for (const char* const none : {"reads_from", "weakened", "constructs", "memory"})
     EXPECT_FALSE(steps[0].contains(none));
   EXPECT_FALSE(steps[1].contains("mo"));
+}
+
+TEST(results, have_what_only_some_steps_and_failures_have) {
+  const source file;
+  source_index sources;
+  event failed = step(event_kind::cas_failure, 0, 1, 3);
+  failed.spurious = true;
+  failed.accessed = {2, 1, 4};
+  event arrives = step(event_kind::arrive, 0, 2, 3);
+  arrives.barrier = {2, 1, 0};
+  event departs = step(event_kind::depart, 1, 2, 0);
+  departs.barrier.round = 4;
+  search_result r = failing({failed, arrives, departs, step(event_kind::failure, 1, 0, 0)});
+  r.how = coverage::cut_short;
+  r.where = file.line(5);
+  r.knows_sources = true;
+  r.stuck = {{.thread = 1, .at_barrier = true, .barrier = 2, .round = 5}};
+  r.calls = {{0, "push(1)", 0, 0, 0, 1, {}}, {1, "pop()", 1, 2, 2, 5, {0}}};
+  r.explained_calls = {0};
+  const nlohmann::json j = result_json(r, sources);
+  EXPECT_EQ(j["how"], "cut_short");
+  EXPECT_THAT(j["where"].get<std::string>(), testing::EndsWith(":5 [q.push.publish]"));
+  EXPECT_EQ(j["failing"], 2);
+  EXPECT_EQ(j["stuck"], nlohmann::json::parse(R"([{"thread": 1, "barrier": 2, "round": 5}])"));
+  EXPECT_EQ(j["explained_calls"], (nlohmann::json{0}));
+  EXPECT_EQ(j["wrong_calls"], (nlohmann::json{1}));
+  const nlohmann::json& steps = j["trace"];
+  EXPECT_EQ(steps[0]["spurious"], true);
+  EXPECT_EQ(steps[0]["bytes"], (nlohmann::json{2, 1, 4}));
+  EXPECT_EQ(steps[1]["arrivals"], 2);
+  EXPECT_EQ(steps[1]["leaving"], 1);
+  EXPECT_EQ(steps[2]["round"], 4);
+  for (const char* const none : {"spurious", "bytes", "round"}) EXPECT_FALSE(steps[1].contains(none)) << none;
 }
 
 TEST(columns, are_those_of_a_terminal) {

@@ -21,7 +21,9 @@ constexpr std::uint32_t data = 1;
 constexpr std::uint32_t x = 2;
 constexpr std::uint32_t y = 3;
 constexpr std::uint32_t sleepers = 4;
-const std::map<std::uint32_t, std::string> variables{{data, "data"}, {x, "x"}, {y, "y"}, {sleepers, "waiters of cv"}};
+constexpr std::uint32_t unnamed = 9;
+const std::map<std::uint32_t, std::string> variables{
+    {data, "data"}, {x, "x"}, {y, "y"}, {sleepers, "waiters of cv"}, {unnamed, ""}};
 
 /// A failing execution, step by step. Threads are numbered from 0; steps that are read from from 1, as people see them.
 /// What a step knows of other threads, and what a write hands on, is said of it as well: that is the engine's to find.
@@ -45,6 +47,20 @@ class execution {
     return *this;
   }
   execution& unlock(int thread, std::uint32_t mutex) { return add(event_kind::unlock, thread, mutex, release); }
+  /// It waits for the lock, or tries it in vain.
+  execution& does_not_lock(int thread, std::uint32_t mutex) { return add(event_kind::lock, thread, mutex, acquire); }
+  execution& starts(int thread, int other) { return to(event_kind::spawn, thread, other); }
+  execution& joins(int thread, int other) { return to(event_kind::join, thread, other); }
+  execution& allocates(int thread, std::uint32_t block, int line) {
+    add(event_kind::allocate, thread, block);
+    last().where.line = line;
+    return *this;
+  }
+  /// The last step has a weaker order than the source says.
+  execution& weakened() {
+    last().weakened = true;
+    return *this;
+  }
   execution& stale(std::uint64_t newest) {
     last().stale = true;
     last().newest = newest;
@@ -59,6 +75,19 @@ class execution {
   /// That thread waits for ever, besides the last one.
   execution& besides(int thread) {
     result_.stuck.push_back({.thread = thread});
+    return *this;
+  }
+  /// It waits since that step of its own, counted from 1.
+  execution& since(std::uint32_t step) {
+    result_.stuck.back().since = step - 1;
+    return *this;
+  }
+  execution& waits_for_end(int thread, int of) {
+    result_.stuck.push_back({.thread = thread, .joins = of});
+    return *this;
+  }
+  execution& has_stopped(int thread) {
+    result_.stuck.push_back({.thread = thread, .stopped = true});
     return *this;
   }
   execution& arrives(int thread, std::uint32_t at) { return add(event_kind::arrive, thread, at); }
@@ -89,8 +118,19 @@ class execution {
   [[nodiscard]] std::string fails_beside(std::uint32_t step, failure what) { return why_fails(what, step - 1); }
   [[nodiscard]] std::string waits() { return why_fails(failure::deadlock, no_event); }
   [[nodiscard]] std::string check_fails() { return why_fails(failure::check_failed, no_event); }
+  [[nodiscard]] std::string fails(failure what) { return why_fails(what, no_event); }
+  /// What was allocated in that line.
+  [[nodiscard]] std::string leaks(int line, std::uint32_t partner = no_event) {
+    result_.where.line = line;
+    return why_fails(failure::leak, partner);
+  }
 
  private:
+  execution& to(event_kind kind, int thread, int other) {
+    add(kind, thread, 0);
+    last().value = static_cast<std::uint64_t>(other);
+    return *this;
+  }
   static void join(known_events& to, const known_events& other) {
     to.resize(std::max(to.size(), other.size()));
     for (std::size_t i = 0; i != other.size(); ++i) to[i] = std::max(to[i], other[i]);
@@ -374,6 +414,147 @@ TEST(why, a_delayed_read_is_named) {
             "step 1 reads what step 2 writes only later: the read was delayed (load buffering)");
 }
 
+TEST(why, a_link_may_lead_on_through_starts_and_ends_of_threads) {
+  const std::string text = "step 3 (relaxed) reads from step 2 (relaxed), so step 1 does not happen before step 5";
+  EXPECT_EQ(
+      execution().write(0, data).store(0, x, relaxed).load(1, x, relaxed, 2).starts(1, 2).write(2, data).race_with(1),
+      text);
+  EXPECT_EQ(
+      execution().write(0, data).store(0, x, relaxed).load(2, x, relaxed, 2).joins(1, 2).write(1, data).race_with(1),
+      text);
+  // Nothing leads from the read to the failing step.
+  EXPECT_EQ(execution().write(0, data).store(0, x, relaxed).load(2, x, relaxed, 2).write(1, data).race_with(1),
+            "nothing that T1 reads up to step 4 comes from T0 after step 1, so nothing orders the two");
+}
+
+TEST(why, what_a_thread_reads_from_itself_is_no_link) {
+  EXPECT_EQ(execution()
+                .write(0, data)
+                .store(0, x, release)
+                .releases()
+                .rmw(1, x, relaxed, 2)
+                .hands_on(2)
+                .load(1, x, relaxed, 3)
+                .write(1, data)
+                .race_with(1),
+            "step 3 reads what step 2 releases, but is itself relaxed, so step 1 does not happen before step 5");
+}
+
+TEST(why, orders_that_do_not_release_are_named_and_weakened_ones_are_told) {
+  const auto races = [](std::memory_order order, bool is_weakened) {
+    execution e;
+    e.write(0, data).rmw(0, x, order, 0);
+    if (is_weakened) e.weakened();
+    return e.load(1, x, acquire, 2).write(1, data).race_with(1);
+  };
+  const std::string end = ", so step 1 does not happen before step 4";
+  EXPECT_EQ(races(acquire, false), "step 3 acquires from step 2, which is acquire and releases nothing" + end);
+  EXPECT_EQ(races(relaxed, true), "step 3 acquires from step 2, which is relaxed (weakened)" + end);
+}
+
+TEST(why, a_failure_without_another_step_has_no_other_step) {
+  EXPECT_EQ(execution().load(0, x, relaxed, 0).fails(failure::uninitialised_read),
+            "no step before step 1 writes there");
+  EXPECT_EQ(execution().load(0, x, relaxed, 0).fails(failure::use_after_free), "");
+  EXPECT_EQ(execution().write(0, data).race_with(1), "");
+}
+
+TEST(why, the_old_value_is_one_of_the_thread_that_fails) {
+  EXPECT_EQ(
+      execution()
+          .store(-1, x, relaxed, 0)
+          .store(0, x, relaxed, 1)
+          .load(1, x, relaxed, 1)
+          .stale(1)
+          .load(2, x, relaxed, 1)
+          .stale(1)
+          .load(1, y, relaxed, 0)
+          .check_fails(),
+      "step 3 does not see step 2: nothing that T1 reads up to step 3 comes from T0 after step 2, so nothing orders "
+      "the two");
+  // A delayed read says more.
+  EXPECT_EQ(execution()
+                .store(-1, y, relaxed, 0)
+                .load(0, x, relaxed, 4)
+                .store(1, y, relaxed, 1)
+                .store(1, x, relaxed, 1)
+                .load(0, y, relaxed, 1)
+                .stale(1)
+                .check_fails(),
+            "step 2 reads what step 4 writes only later: the read was delayed (load buffering)");
+}
+
+TEST(why, turns_are_those_at_what_threads_share_and_the_last_eight_of_them) {
+  const std::string text =
+      "every read sees the last write before it: the order of the steps alone leads here, whatever the memory orders";
+  EXPECT_EQ(execution().store(0, x, relaxed).rmw(1, x, relaxed, 1).store(1, y, relaxed).check_fails(),
+            text + ": T0 up to step 1, then T1 up to step 2");
+  EXPECT_EQ(execution().store(0, x, relaxed).store(1, y, relaxed).check_fails(), text);
+  execution e;
+  e.store(0, x, relaxed);
+  for (int i = 1; i != 10; ++i) e.rmw(i % 2, x, relaxed, static_cast<std::uint32_t>(i));
+  EXPECT_EQ(e.check_fails(), text +
+                                 ": at last T0 up to step 3, then T1 up to step 4, then T0 up to step 5, then T1 up "
+                                 "to step 6, then T0 up to step 7, then T1 up to step 8, then T0 up to step 9, then "
+                                 "T1 up to step 10");
+}
+
+TEST(why, who_waits_for_locks_waits_for_their_holders) {
+  EXPECT_EQ(execution().lock(1, x, 0).unlock(1, x).does_not_lock(0, x).waits(), "T0 waits at step 3 for x");
+  EXPECT_EQ(execution().lock(0, x, 0).does_not_lock(0, x).waits(),
+            "T0 waits at step 2 for x, which it holds itself since step 1");
+  EXPECT_EQ(execution().lock(0, y, 0).lock(1, x, 0).does_not_lock(1, y).does_not_lock(0, x).besides(1).waits(),
+            "T0 waits at step 4 for x, which T1 holds since step 2, and T1 waits at step 3 for y, which T0 holds since "
+            "step 1");
+  EXPECT_EQ(execution().lock(1, y, 0).unlock(1, y).lock(1, x, 0).does_not_lock(0, x).has_stopped(1).waits(),
+            "T0 waits at step 4 for x, which T1 holds since step 3, and T1 has stopped for ever at step 3");
+}
+
+TEST(why, who_has_tried_a_lock_in_vain_waits_for_something_else) {
+  const auto waits = [] { return execution().lock(0, x, 0).lock(1, y, 0).does_not_lock(0, y).does_not_lock(1, x); };
+  EXPECT_EQ(
+      waits().waits_for_end(0, 1).besides(1).since(2).load(2, data, relaxed, 0).waits(),
+      "T2 waits at step 5 until data is another value than 0; T0 waits for the end of T1, and T1 waits at step 4 for "
+      "x, which T0 holds since step 1");
+  const std::string chain = "T1 waits at step 4 for x, which T0 holds since step 1";
+  EXPECT_EQ(waits().besides(1).since(2).waits_for_end(0, 1).waits(), chain);
+  EXPECT_EQ(waits().besides(1).since(2).waits_for_arrivals(0).waits(), chain);
+  EXPECT_EQ(waits().besides(1).since(2).besides(0).since(3).waits(), chain);
+  EXPECT_EQ(waits().besides(1).since(2).has_stopped(0).waits(), chain + ", and T0 has stopped for ever at step 3");
+  EXPECT_EQ(waits().besides(1).since(2).besides(0).since(2).waits(),
+            chain + ", and T0 waits at step 3 for y, which T1 holds since step 2");
+}
+
+TEST(why, who_else_waits_or_has_stopped_is_named) {
+  EXPECT_EQ(
+      execution()
+          .load(2, y, relaxed, 0)
+          .load(1, x, relaxed, 0)
+          .waits_for_end(0, 1)
+          .besides(1)
+          .has_stopped(2)
+          .has_stopped(3)
+          .waits(),
+      "T1 waits at step 2 until x is another value than 0; T0 waits for the end of T1, and T2 has stopped for ever "
+      "at step 1, and T3 has stopped for ever");
+  EXPECT_EQ(execution().load(1, x, relaxed, 0).besides(0).waits(),
+            "T1 waits at step 1 until x is another value than 0; T0 waits since before the steps that are shown");
+}
+
+TEST(why, what_leaks_was_allocated) {
+  const auto leaks = [](int line, std::uint32_t partner) {
+    return execution().allocates(0, data, 7).allocates(0, x, 8).store(0, y, relaxed).leaks(line, partner);
+  };
+  EXPECT_EQ(leaks(7, no_event), "step 1 allocates it, and no step frees it");
+  EXPECT_EQ(leaks(8, no_event), "step 2 allocates it, and no step frees it");
+  EXPECT_EQ(leaks(8, 0), "step 1 allocates it, and no step frees it");
+}
+
+TEST(why, a_variable_without_a_name_has_its_number) {
+  EXPECT_EQ(execution().load(0, unnamed, relaxed, 0).waits(),
+            "T0 waits at step 1 until v9 is another value than 0, and no thread is left to write one");
+}
+
 // --- calls -----------------------------------------------------------------------------------------------------------
 
 [[nodiscard]] shown_call call(int thread, const char* text, std::uint32_t began, std::uint32_t ended,
@@ -438,6 +619,11 @@ TEST(calls, those_that_cannot_come_next_are_named) {
       why_no_order(r),
       "no order of the calls explains their answers: each of call 2 (T1: pop → 2) and call 3 (T0: pop → 3) cannot come "
       "next after 1");
+  r.explained_calls = {};
+  EXPECT_EQ(
+      why_no_order(r),
+      "no order of the calls explains their answers: each of call 1 (T0: push 1) and call 2 (T1: pop → 2) cannot come "
+      "next, as the first");
   r.explained_calls = {0, 3, 2};
   r.unexplained_call = 1;
   EXPECT_EQ(cannot_come_next(r), (std::vector<std::uint32_t>{1}));
