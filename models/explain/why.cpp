@@ -299,7 +299,7 @@ class reason {
       return say(fmt::format("{} waits for the end of {}", who, this->thread(joins)) + what_others_do("") +
                  last_wake_ups() + what_was_not_seen());
     }
-    if (last && waits_for_lock(*last)) return say(chain_of_locks(*last, {}) + who_has_stopped());
+    if (last && waits_for_lock(*last)) return say(chain_of_locks(*last) + who_has_stopped());
     if (is_at_barrier(thread) && !(last && trace_[*last].kind == event_kind::arrive)) {
       return say(fmt::format("{} waits until enough threads have arrived at {}", who, barrier_of_trace()) +
                  what_others_do("no thread is left to do so"));
@@ -434,7 +434,7 @@ class reason {
       } else if (s.joins >= 0) {
         text += fmt::format("{} waits for the end of {}", thread(s.thread), thread(s.joins));
       } else if (last && waits_for_lock(*last)) {
-        text += chain_of_locks(*last, {trace_.back().thread});
+        text += chain_of_locks(*last);
       } else if (last) {
         text += fmt::format("{} waits at {}, too", thread(s.thread), step(*last));
       } else {
@@ -444,9 +444,10 @@ class reason {
     return text.empty() && *nobody != '\0' ? std::string(", and ") + nobody : text;
   }
 
-  /// "T1 waits at step 9 for a, which T2 holds since step 4, and T2 waits …", up to a thread in `seen`.
-  [[nodiscard]] std::string chain_of_locks(std::size_t first, std::vector<int> seen) {
+  /// "T1 waits at step 9 for a, which T2 holds since step 4, and T2 waits …", up to a thread that was named.
+  [[nodiscard]] std::string chain_of_locks(std::size_t first) {
     std::string text;
+    std::vector<int> seen;
     for (std::optional<std::size_t> waits = first; waits && waits_for_lock(*waits);) {
       const event& e = trace_[*waits];
       if (std::find(seen.begin(), seen.end(), e.thread) != seen.end()) break;

@@ -574,7 +574,11 @@ TEST(freezing, a_frozen_thief_stops_nobody_and_a_frozen_lock_holder_everybody) {
   for (unsigned after = 0; after != 12; ++after) {
     expect_pass(search_go<2>(two_thieves, {.freeze_thread = 1, .freeze_after = after}));
   }
-  EXPECT_EQ(search<counted_under_lock>(2, {.freeze_thread = 0, .freeze_after = 1}).what, failure::deadlock);
+  const search_result r = search<counted_under_lock>(2, {.freeze_thread = 0, .freeze_after = 1});
+  EXPECT_EQ(r.what, failure::deadlock);
+  ASSERT_EQ(r.stuck.size(), 2U);
+  EXPECT_TRUE(r.stuck[0].thread == 0 && r.stuck[0].stopped);
+  EXPECT_TRUE(r.stuck[1].thread == 1 && !r.stuck[1].stopped);
 }
 
 TEST(traces, respect_what_each_step_has_read) {
@@ -615,6 +619,34 @@ TEST(traces, of_a_construction_that_fails_have_its_steps) {
   std::vector<event_kind> kinds;
   for (const event& e : r.trace) kinds.push_back(e.kind);
   EXPECT_EQ(kinds, (std::vector{event_kind::cell_write, event_kind::cell_read, event_kind::failure}));
+  EXPECT_EQ(r.trace.back().thread, -1);
+  EXPECT_NE(r.trace.back().where.line, 0);
+}
+
+/// Thread `Freer` frees what the other one uses.
+template <unsigned Freer>
+struct freed_beside_use final : scenario {
+  object* const o = make_object(5);
+  void thread(unsigned index) override { index == Freer ? free_object(o) : o->value.store(1, rlx); }
+};
+
+TEST(traces, of_two_steps_that_are_not_ordered_name_both) {
+  const auto kinds = [](const search_result& r) {
+    EXPECT_LT(r.partner, r.trace.size());
+    const event& fails = r.trace.back();
+    const event& partner = r.trace.at(std::min<std::size_t>(r.partner, r.trace.size() - 1));
+    EXPECT_NE(partner.thread, fails.thread);
+    EXPECT_EQ(fails.where.line, r.where.line);
+    EXPECT_NE(fails.where.line, 0);
+    return std::pair(partner.kind, r.trace.at(r.trace.size() - 2).kind);
+  };
+  EXPECT_EQ(kinds(search<plain_race>(2)), std::pair(event_kind::cell_write, event_kind::cell_read));
+  EXPECT_EQ(kinds(search<freed_beside_use<0>>(2)), std::pair(event_kind::deallocate, event_kind::store));
+  EXPECT_EQ(kinds(search<freed_beside_use<1>>(2)), std::pair(event_kind::store, event_kind::deallocate));
+}
+
+TEST(traces, of_a_leak_end_with_the_thread_that_has_allocated) {
+  EXPECT_EQ((search<published_object<rel, false, false>>(2).trace.back().thread), 0);
 }
 
 // Thread 1 waits for what thread 0, which ends, has replaced.
@@ -883,6 +915,18 @@ struct kept_load_buffering final : scenario {
   }
   void finish() override { record_outcome(seen[0] == 1 && seen[1] == 1 ? "both" : "not both"); }
 };
+
+TEST(load_buffering, is_shown_by_a_read_of_a_later_step) {
+  static unsigned delayed = 0;
+  keeps = {};
+  const auto look = [](const search_result& r) {
+    for (std::uint32_t i = 0; i != r.trace.size(); ++i) {
+      delayed += r.trace[i].reads_from != no_event && r.trace[i].reads_from > i ? 1U : 0U;
+    }
+  };
+  expect_pass(search<kept_load_buffering>(2, {.load_buffering = true, .show_each = look}));
+  EXPECT_EQ(delayed, 1U);
+}
 
 [[nodiscard]] bool shows_both(keeping k) {
   keeps = k;

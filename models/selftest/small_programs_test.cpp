@@ -504,7 +504,11 @@ TEST(small_weakenings, change_one_order_of_one_line) {
   const auto verdict = [](int line, int last_line, int arg, const char* file = "small_programs_test.cpp") {
     set_weakening({.file = file, .line = line, .last_line = last_line, .arg = arg, .to = rlx});
     EXPECT_FALSE(weakening_was_used());
-    const failure what = search<with_a_fence>(2).what;
+    const search_result r = search<with_a_fence>(2);
+    const failure what = r.what;
+    // It is marked where it matters.
+    const auto weakened = std::count_if(r.trace.begin(), r.trace.end(), [](const event& e) { return e.weakened; });
+    EXPECT_EQ(weakened, what == failure::none ? 0 : 1);
     EXPECT_EQ(weakening_was_used(), std::string_view(file) == "small_programs_test.cpp");
     set_weakening({});
     EXPECT_FALSE(weakening_was_used());

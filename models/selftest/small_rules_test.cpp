@@ -7,7 +7,10 @@
 #include <csignal>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -476,6 +479,8 @@ struct shared_counts {
   std::array<std::atomic<pid_t>, most> who;
   std::array<std::atomic<unsigned>, most> executions;
 
+  /// Whether two processes have executed something.
+  [[nodiscard]] bool is_shared() const noexcept { return who[1].load() != 0; }
   void note() noexcept {
     std::size_t own = 0;
     for (; who[own].load() != getpid(); ++own) {
@@ -499,7 +504,8 @@ class small_teams : public testing::Test {
         mmap(nullptr, sizeof(shared_counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory != MAP_FAILED) counts = ::new (memory) shared_counts{};
     first_process = getpid();
-    other_fails = is_shared = false;
+    other_fails = is_shared = is_endless = false;
+    stores = 3;
     clear_outcomes();
   }
   ~small_teams() override {
@@ -509,13 +515,15 @@ class small_teams : public testing::Test {
 
  public:
   static inline pid_t first_process = 0;
+  static inline int stores = 3;  ///< of each thread that stores
   static inline bool other_fails = false;
+  static inline bool is_endless = false;  ///< in one process, once the search is shared
+  static inline bool endless_is_other = false;
   static inline bool is_shared = false;  ///< the search
 };
 
 /// Some thousand executions, with waits and weak exchanges.
 struct shared_search final : scenario {
-  static constexpr int stores = 3;
   atomic<int> first{0};
   atomic<int> second{0};
   atomic<int> flag{0};
@@ -528,15 +536,19 @@ struct shared_search final : scenario {
   void thread(unsigned index) override {
     if (index == 2) return wait();
     atomic<int>& written = index == 0 ? first : second;
-    for (int i = 1; i <= stores; ++i) {
+    for (int i = 1; i <= small_teams::stores; ++i) {
       written.store(i, rlx);
       (void)(index == 0 ? second : first).load(rlx);
+    }
+    const bool is_other = getpid() != small_teams::first_process;
+    while (small_teams::is_endless && is_other == small_teams::endless_is_other && counts->is_shared()) {
+      (void)written.load(rlx);
     }
   }
   void wait() {
     int expected = 0;
     (void)flag.compare_exchange_weak(expected, 1, rlx, rlx);
-    await([this] { return first.load(rlx) == stores; });
+    await([this] { return first.load(rlx) == small_teams::stores; });
     (void)second.load(rlx);
   }
 };
@@ -570,11 +582,28 @@ TEST_F(small_teams, a_failure_of_another_process_has_to_be_found_again) {
   EXPECT_EQ(s.undecided(), exact::again::without_time_limit);
 }
 
+TEST_F(small_teams, what_one_process_cannot_explore_is_explored_by_none) {
+  ASSERT_NE(counts, nullptr);
+  is_shared = is_endless = true;
+  const case_spec spec = spec_of<shared_search>(3);
+  for (const bool other : {false, true}) {
+    endless_is_other = other;
+    counts = ::new (counts) shared_counts{};
+    exact::search s(spec, {.jobs = 2, .max_events_per_thread = 40});
+    (void)s.run();
+    EXPECT_EQ(s.undecided(), exact::again::as_before) << other;
+  }
+}
+
 TEST_F(small_teams, a_limit_is_one_of_all_processes) {
   ASSERT_NE(counts, nullptr);
+  stores = 4;
   const std::uint64_t all = search<shared_search>(3).executions;
   is_shared = true;
-  const search_result r = search<shared_search>(3, {.jobs = 2, .max_executions = all * 3 / 4});
+  // More than the half, which each has. Of the rest one of them has so much that it adds up what all have done.
+  const std::uint64_t limit = all * 3 / 5;
+  ASSERT_GT((all - limit) / 2, 1024U) << all;
+  const search_result r = search<shared_search>(3, {.jobs = 2, .max_executions = limit});
   EXPECT_EQ(r.how, coverage::cut_short);
 }
 
@@ -609,6 +638,40 @@ TEST(small_team, a_process_that_dies_is_missed) {
   EXPECT_TRUE(t.lost_a_member());
 }
 
+TEST(small_team, a_set_has_each_number_once_also_0) {
+  exact::team t(1, true);
+  ASSERT_TRUE(t.exists());
+  exact::shared_set& set = t.seen(0);
+  for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{7}, ~std::uint64_t{0}}) {
+    EXPECT_EQ(set.insert(number), exact::shared_set::answer::added) << number;
+    EXPECT_EQ(set.insert(number), exact::shared_set::answer::was_there) << number;
+  }
+}
+
+TEST(small_team, a_graph_that_is_too_large_does_not_travel) {
+  exact::team t(1, false);
+  ASSERT_TRUE(t.exists());
+  (void)t.fork_members();
+  exact::graph g;
+  const exact::event_id variable =
+      g.append(exact::constructing, exact::step::construct_atomic{g.next_of(exact::constructing), true, 0, ~0ULL});
+  g.set_source(g.append(1, exact::step::load{variable, rlx}), variable);
+  EXPECT_TRUE(t.offer(g));
+  constexpr std::size_t room = 256 * 1024;
+  while (g.packed_bytes() <= room) {
+    g.set_source(g.append(1, exact::step::load{variable, rlx}), variable);
+  }
+  EXPECT_FALSE(t.offer(g));
+}
+
+TEST(small_limits, no_limit_of_time_is_none_also_where_progress_is_told) {
+  static unsigned told = 0;
+  small_teams::is_shared = false;
+  const auto count = [](const search_progress&) { ++told; };
+  EXPECT_EQ(search<shared_search>(3, {.progress = count, .progress_seconds = 0}).how, coverage::exhaustive);
+  EXPECT_GT(told, 0U);
+}
+
 // --- a search in parts -----------------------------------------------------------------------------------------------
 
 TEST(small_parts, have_together_what_the_whole_has) {
@@ -626,6 +689,70 @@ TEST(small_parts, have_together_what_the_whole_has) {
   ASSERT_TRUE(expected);
   selftest::tally seen;
   EXPECT_EQ(selftest::judge_executed(weak, *expected, 1, {.parts = true}, seen), std::nullopt);
+}
+
+/// One part, and no other search.
+class only_part final : public exact::work_source {
+ public:
+  explicit only_part(exact::way to) : part_(std::move(to)) {}
+  [[nodiscard]] std::optional<exact::way> next() override { return std::exchange(part_, std::nullopt); }
+  [[nodiscard]] unsigned wanted() override { return 0; }
+  void give(exact::way) override {}
+  [[nodiscard]] bool stopped() const noexcept override { return false; }
+  void ask_all_to_begin_again_without(exact::technique, exact::way) override {}
+  [[nodiscard]] exact::technique begins_again_without() const noexcept override { return exact::technique::none; }
+  [[nodiscard]] const exact::way& shown_at() const noexcept override { return nowhere_; }
+
+ private:
+  std::optional<exact::way> part_;
+  exact::way nowhere_;
+};
+
+template <bool Fails>
+struct two_stores final : scenario {
+  atomic<int> v{0};
+  void thread(unsigned index) override { v.store(static_cast<int>(index), rlx); }
+  void finish() override { require(!Fails, "always"); }
+};
+
+TEST(small_parts, that_are_not_there_end_the_search_and_so_does_a_failure) {
+  const auto explore = [](const case_spec& spec, exact::way to) {
+    exact::search s(spec, {});
+    only_part source(std::move(to));
+    s.take_work_from(&source);
+    return s.run();
+  };
+  const search_result missing = explore(spec_of<two_stores<false>>(2), {9});
+  EXPECT_EQ(missing.how, coverage::cut_short);
+  EXPECT_NE(missing.message.find("a part of the search is not there"), std::string::npos) << missing.message;
+  const search_result failed = explore(spec_of<two_stores<true>>(2), {});
+  EXPECT_EQ(failed.what, failure::check_failed);
+  EXPECT_EQ(failed.executions, 1U);
+}
+
+// --- traces ----------------------------------------------------------------------------------------------------------
+
+/// Of each read the last write before it in the trace is what it reads; the construction's may be left out.
+void expect_interleaving(const search_result& r) {
+  std::map<std::uint32_t, std::uint32_t> last;
+  for (std::uint32_t i = 0; i != r.trace.size(); ++i) {
+    const event& e = r.trace[i];
+    if (reads(e)) {
+      EXPECT_EQ(e.reads_from, last.contains(e.location) ? last.at(e.location) : no_event) << "step " << i + 1;
+      EXPECT_FALSE(e.stale) << "step " << i + 1;
+    }
+    if (writes(e)) last[e.location] = i;
+  }
+  EXPECT_TRUE(!r.trace.empty() && r.trace.back().thread < 0 && reads(r.trace.back()));  // finish() reads
+}
+
+TEST(small_traces, of_accesses_to_one_variable_are_interleavings) {
+  for (const selftest::program& p : {selftest::program{{store(x, 1)}, {load(x)}},
+                                     {{store(x, 1), load(x)}, {store(x, 2), load(x)}, {load(x), load(x)}},
+                                     {{add(x), load(x)}, {store(x, 5)}, {weak(x, 0, 7), load(x)}}}) {
+    SCOPED_TRACE(selftest::to_text(p));
+    EXPECT_EQ(search_program(p, {.spurious_failures = 1, .show_each = expect_interleaving}).what, failure::none);
+  }
 }
 
 // --- histories -------------------------------------------------------------------------------------------------------

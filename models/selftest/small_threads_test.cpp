@@ -164,7 +164,12 @@ TEST(small_threads, two_that_join_each_other_wait_for_ever) {
                      s.join(2, here);
                    },
                    [](exact::search& s) { s.join(1, here); }, nothing});
-  EXPECT_EQ(program.explore().what, failure::deadlock);
+  const search_result r = program.explore();
+  EXPECT_EQ(r.what, failure::deadlock);
+  EXPECT_EQ(r.where.line, here.line);
+  EXPECT_GE(r.trace.back().thread, 0);
+  ASSERT_EQ(r.stuck.size(), 2U);
+  EXPECT_EQ(r.stuck[0].joins + r.stuck[1].joins, 1);
 }
 
 TEST(small_threads, a_variable_that_begins_with_another_value_each_time_is_told) {
@@ -208,7 +213,11 @@ search_result waits_for_one_that_stops(bool claims) {
   return program.explore();
 }
 TEST(small_threads, only_a_call_that_is_claimed_lock_free_may_not_wait_for_a_thread_that_has_stopped) {
-  EXPECT_EQ(waits_for_one_that_stops(true).what, failure::not_lock_free);
+  const search_result r = waits_for_one_that_stops(true);
+  EXPECT_EQ(r.what, failure::not_lock_free);
+  ASSERT_EQ(r.stuck.size(), 2U);
+  EXPECT_TRUE(r.stuck[0].thread == 2 && !r.stuck[0].stopped);
+  EXPECT_TRUE(r.stuck[1].thread == 1 && r.stuck[1].stopped);
   EXPECT_EQ(waits_for_one_that_stops(false).what, failure::none);
 }
 

@@ -67,6 +67,22 @@ struct translated {
   return hb.optional() * release * (fence * x.po).optional() * sequence;
 }
 
+/// The newest value at a read is that of the write, of those before it in the trace, that is the last in mo.
+void expect_newest_values(const std::vector<event>& trace) {
+  for (const event& e : trace) {
+    if (!reads(e) || e.kind == event_kind::lock || e.reads_from == no_event) continue;
+    const event* newest = nullptr;
+    for (const event* w = trace.data(); w != &e; ++w) {
+      if (!writes(*w) || w->location != e.location) continue;
+      ASSERT_NE(w->place, no_event);
+      if (newest == nullptr || w->place > newest->place) newest = w;
+    }
+    ASSERT_NE(newest, nullptr);
+    ASSERT_EQ(e.newest, is_rmw(*newest) ? newest->written : newest->value);
+    ASSERT_EQ(e.stale, newest->place > trace[e.reads_from].place);
+  }
+}
+
 unsigned compared = 0;  // executions, by compare()
 
 void compare(const search_result& r) {
@@ -77,6 +93,7 @@ void compare(const search_result& r) {
   const selftest::relation hb = axioms::happens_before(x);
   const selftest::relation known = known_from_writes(x, hb);
   ++compared;
+  expect_newest_values(trace);
   for (unsigned a = 0; a != trace.size(); ++a) {
     for (unsigned b = 0; b != trace.size(); ++b) {
       if (a != b) {
