@@ -687,6 +687,7 @@ as it is: exhaustive"""
                                 (["--ledger", "--execution", "1"], "neither --weaken nor --execution"),
                                 (["--unknown"], "there is no option --unknown"),
                                 (["--compile-only", ""], "--compile-only needs the name of a file"),
+                                (["--threads", ""], "--threads needs a number"),
                                 (["--threads", "0"], "--threads takes a number, not '0'"),
                                 (["--threads", "31"], "--threads takes at most 30"),
                                 (["--compiler", "no-such-compiler"], "there is no compiler no-such-compiler")):
