@@ -6,11 +6,14 @@ kit_test.py --root ROOT [TEST...]
 kit_test.py --root ROOT --bench DIR    instead: what it does with the benchmarks that were built there, at the smallest size
 """
 import os
+import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -54,12 +57,13 @@ class Beside(unittest.TestCase):
         path.write_text(text)
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
+    def environment(self, fails="nothing"):
+        return {**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}", "CALLS": str(self.calls), "FAILS": fails}
+
     def kit(self, root, *words, fails="nothing"):
         self.calls.write_text("")
         done = subprocess.run([root / "kit", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, timeout=60, check=False,
-                              env={**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}", "CALLS": str(self.calls),
-                                   "FAILS": fails})
+                              text=True, timeout=60, check=False, env=self.environment(fails))
         return done.returncode, done.stdout, done.stderr, self.calls.read_text().splitlines()
 
 
@@ -97,7 +101,35 @@ class Kit(Beside):
                              ["once", *(["release"] if "ctest" in step else []), "asan", "verify"])
         status, text, error, _ = self.kit(self.root, "test", "--all-presets")
         self.assertEqual(status, 0, error)
-        self.assertRegex(text, r"(?m)^passed: once release asan verify ")
+        self.assertRegex(text, r"(?m)^passed: once release asan .*verify$")
+
+    def test_presets_are_built_ahead_once_and_in_their_order(self):
+        self.program(self.tools / "ninja", CALLED)
+        for fails in "nothing", " ninja *build/asan *":
+            status, text, error, calls = self.kit(self.root, "test", "--all-presets", fails=fails)
+            self.assertEqual(status, 0, error)
+            presets = re.search(r"(?m)^passed: (.*)$", text)[1].split()
+            ahead = [os.path.basename(call.split(" -j ")[0]) for call in calls if call.startswith("-C")]
+            self.assertEqual(ahead, presets[1:])
+            for preset in presets:
+                configured = [call for call in calls if call.startswith("-S") and f"--preset {preset} " in call]
+                self.assertEqual(len(configured), 2 if "asan" in fails and preset == "asan" else 1, preset)
+
+    def test_who_ends_the_tests_ends_the_builds_beside_them(self):
+        begun = self.root / "begun"
+        self.program(self.tools / "ninja", '#!/bin/sh\necho $$ >begun.new\nmv begun.new begun\nexec sleep 60\n')
+        self.program(self.tools / "ctest", "#!/bin/sh\nexec sleep 60\n")
+        kit = subprocess.Popen([self.root / "kit", "test", "--all-presets"], cwd=self.root, start_new_session=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment())
+        self.addCleanup(os.killpg, kit.pid, signal.SIGKILL)  # the sleeping ctest
+        end = time.monotonic() + 50
+        while not begun.exists() and time.monotonic() < end:
+            time.sleep(0.1)
+        kit.terminate()
+        kit.wait()
+        while Path("/proc", begun.read_text().strip()).exists() and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertLess(time.monotonic(), end, "the build goes on")
 
     def test_the_budget_is_the_one_that_was_asked_for(self):
         for words, budget in ((("--preset", "asan"), "full"), (("--all-presets",), "quick"),
