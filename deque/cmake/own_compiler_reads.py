@@ -59,8 +59,10 @@ def run(compiler, options, build):
 
 
 def precompile(command, build, folder):
-    """The header of that command, precompiled by g++: the options that follow -include for it."""
-    copy = pathlib.Path(folder) / f"{abs(hash((command.header, *command.options)))}.hpp"
+    """The header of that command, precompiled by g++: the options that follow -include for it. Commands share it if they differ only
+    in what it does not ask for: in folders, and in macros of ours."""
+    options = [option for option in command.options if not option.startswith(("-I", "-DRUNQ_", "-Drunq_"))]
+    copy = pathlib.Path(folder) / f"{abs(hash((command.header, *options)))}.hpp"
     if not copy.exists():
         text = pathlib.Path(build, command.header).read_text(encoding="utf-8")
         copy.write_text(text.replace("#pragma GCC system_header", ""), encoding="utf-8")
