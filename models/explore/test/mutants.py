@@ -1,21 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Breaks the explorer's runtime, one line at a time: each time a test must fail.
+"""Breaks the explorer's runtime, one line at a time: each time a test must fail. All mutants are compiled into one library, as
+those of the checker are (../../selftest/mutants/); a number in it says which one runs.
 
 A mutant is a source, what is replaced there (which must be found once), by what, and the test that must notice: shapes of
 litmus_test.py, a program of twins_test.py or one of its variants (`once`: its run with seed 0), failures_test.py, only_test.py, power_test.py, or
 feedback_test.cpp."""
 import argparse
+import collections
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 
 here = os.path.dirname(os.path.realpath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(here, "../../compiled/test"))
+models = os.path.realpath(os.path.join(here, "../.."))
+sys.path[:0] = [os.path.join(models, "compiled/test"), os.path.join(models, "verify")]
 import kept_compiler  # noqa: E402
+from mutant_variants import combined  # noqa: E402
+
+# The number of the mutant that runs, as compiled; choose() puts another one in its place. (A variable of the environment would not
+# reach an explored program, whose environment is always the same.)
+NONE = 0x6e6f206d7574616e
+LIBRARY = "librunq_explore.so"
 
 # name: source, before, after, kind of test, what it runs
 MUTANTS = {
@@ -216,40 +227,79 @@ def with_absolute_names(text):
     return re.sub(r'#include "([^"]+)"', absolute, text)
 
 
-def build(options, source, text, into):
-    """The library with a changed source, in a folder with the command."""
+def write_sources(chosen, into):
+    """Each source with all of its mutants beside what ships, and the number of the one that runs."""
+    of_source = collections.defaultdict(list)
+    for name, (source, before, after, *_) in chosen.items():
+        of_source[source].append((name, before, after))
+    for source, mutants in of_source.items():
+        path = os.path.realpath(os.path.join(here, "..", source))
+        with open(path) as file:
+            text = file.read()
+        changed = [(name, path, text.replace(before, after)) for name, before, after in mutants]
+        with open(os.path.join(into, source), "w") as file:
+            file.write(with_absolute_names(combined(text, path, changed)))
+    with open(os.path.join(into, "chosen_mutant.cpp"), "w") as file:
+        file.write(f'#include "variant.hpp"\nstd::uint64_t runq::model::chosen_mutant = {NONE}U;\n')
+    return list(of_source)
+
+
+def number_of(mutant):
+    """As mutant_number() in variant.hpp."""
+    number = 14695981039346656037
+    for byte in mutant.encode():
+        number = (number ^ byte) * 1099511628211 % 2**64
+    return number
+
+
+def choose(mutant, compiled, instead):
+    """Writes the file `instead`: `compiled` with the mutant chosen."""
+    with open(compiled, "rb") as file:
+        content = file.read()
+    if content.count(NONE.to_bytes(8, "little")) != 1:
+        sys.exit(f"{compiled}: the number of the mutant is there {content.count(NONE.to_bytes(8, 'little'))} times")
+    with open(instead + ".new", "wb") as file:
+        file.write(content.replace(NONE.to_bytes(8, "little"), number_of(mutant).to_bytes(8, "little")))
+    shutil.copymode(compiled, instead + ".new")
+    os.rename(instead + ".new", instead)
+
+
+def run(command, folder):
+    done = subprocess.run(command, shell=True, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{command}\n{done.stdout}")
+
+
+def build(options, sources, into):
+    """The library with these sources from the folder `into`, there with the command."""
     commands = subprocess.run(["ninja", "-C", options.build, "-t", "commands", "runq_explore"], check=True, text=True,
                               capture_output=True).stdout.splitlines()
-    path = os.path.join(here, "..", source)
-    changed = os.path.join(into, source)
-    with open(changed, "w") as file:
-        file.write(text)
+    link_command = next(c for c in commands if LIBRARY in c and "-shared" in c)
     folder = "models/explore/CMakeFiles/runq_explore"
-    object_name, compile_command = next(
-        (name, c) for name in (f"{folder}.dir/{source}.o", f"{folder}_reports.dir/{source}.o", f"{folder}_reports.dir/Unity/unity_0_cxx.cxx.o")
-        for c in commands if f"-o {name} " in c)
-    if "/Unity/" in object_name:
-        together = os.path.join(options.build, object_name.removesuffix(".o"))
-        with open(together) as file:
-            text = file.read()
-        with open(changed + ".cxx", "w") as file:
-            file.write(text.replace(f'"{os.path.realpath(path)}"', f'"{changed}"'))
-        compile_command = compile_command.replace(together, changed + ".cxx")
-    link_command = next(c for c in commands if "librunq_explore.so" in c and "-shared" in c)
-    compile_command = compile_command.replace(f"-o {object_name}", f"-o {changed}.o").replace(
-        os.path.realpath(path), changed) + " -Wno-error"
-    library = os.path.join(into, "librunq_explore.so")
-    link_command = re.sub(r"-o models/explore/librunq_explore.so", f"-o {library}", link_command).replace(
-        object_name, f"{changed}.o")
-    for command in (compile_command, link_command):
-        subprocess.run(command, shell=True, check=True, cwd=options.build, capture_output=True)
-    with open(os.path.join(options.build, "models/explore/runq-explore")) as file:
-        script = file.read()
-    tool = os.path.join(into, "runq-explore")
-    with open(tool, "w") as file:
-        file.write(script)
-    os.chmod(tool, 0o755)
-    return tool
+    together = f"{folder}_reports.dir/Unity/unity_0_cxx.cxx"
+    compiled = {}  # what is compiled instead, by the object
+    with open(os.path.join(options.build, together)) as file:
+        text = file.read()
+    for source in sources:
+        path, changed = os.path.realpath(os.path.join(here, "..", source)), os.path.join(into, source)
+        if f'"{path}"' in text:
+            text = text.replace(f'"{path}"', f'"{changed}"')
+            compiled[f"{together}.o"] = os.path.join(options.build, together), f"{changed}.cxx"
+        else:
+            compiled[f"{folder}.dir/{source}.o"] = path, changed
+    for object_name, (path, changed) in compiled.items():
+        if changed.endswith(".cxx"):
+            with open(changed, "w") as file:
+                file.write(text)
+        command = next(c for c in commands if f"-o {object_name} " in c)
+        run(command.replace(f"-o {object_name}", f"-o {changed}.o").replace(path, changed) + " -O1 -w", options.build)
+        link_command = link_command.replace(object_name, f"{changed}.o")
+    choice = os.path.join(into, "chosen_mutant.o")
+    run(shlex.join(["g++", "-std=c++20", "-fPIC", "-fvisibility=hidden", "-I", os.path.join(models, "check"), "-c",
+                    os.path.join(into, "chosen_mutant.cpp"), "-o", choice]), into)
+    # check/runtime.cpp has that variable, too: the first one counts.
+    run(link_command.replace(f"-o models/explore/{LIBRARY}", f"-Wl,-z,muldefs -o {into}/{LIBRARY}.all {choice}"), options.build)
+    shutil.copy(os.path.join(options.build, "models/explore/runq-explore"), into)
 
 
 def texts_that_fit_no_more():
@@ -262,12 +312,13 @@ def texts_that_fit_no_more():
     return found
 
 
-def feedback_test(source, into):
-    """The unit test of the pool with the changed source: whether it fails."""
+def build_feedback_test(into):
+    """The unit test of the pool with the source that has its mutants."""
     program = os.path.join(into, "feedback_test")
-    subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-DFMT_HEADER_ONLY", "-I", os.path.join(here, ".."),
-                    os.path.join(here, "feedback_test.cpp"), source, "-lgtest", "-lgtest_main", "-o", program], check=True)
-    return subprocess.run([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode
+    run(shlex.join([os.environ.get("CXX", "g++"), "-std=c++20", "-DFMT_HEADER_ONLY", "-I", os.path.join(here, ".."), "-I",
+                    os.path.join(models, "check"), os.path.join(here, "feedback_test.cpp"), os.path.join(into, "feedback.cpp"),
+                    os.path.join(into, "chosen_mutant.cpp"), "-lgtest", "-lgtest_main", "-o", f"{program}.all"]), into)
+    return program
 
 
 def test_command(tool, kind, what, runs):
@@ -289,14 +340,15 @@ def test_command(tool, kind, what, runs):
             os.path.join(here, "programs", program)]
 
 
-def status_of_test(options, source, text, kind, what, folder):
+def status_of_test(options, folder, name, kind, what):
+    """The status of the test with that mutant."""
     if kind == "feedback":
-        changed = os.path.join(folder, source)
-        with open(changed, "w") as file:
-            file.write(text)
-        return feedback_test(changed, folder)
-    tool = build(options, source, text, folder)
-    done = subprocess.run(test_command(tool, kind, what, options.runs), text=True, capture_output=True,
+        program = os.path.join(folder, "feedback_test")
+        choose(name, f"{program}.all", program)
+        return subprocess.run([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode
+    library = os.path.join(folder, LIBRARY)
+    choose(name, f"{library}.all", library)
+    done = subprocess.run(test_command(os.path.join(folder, "runq-explore"), kind, what, options.runs), text=True, capture_output=True,
                           env={**os.environ, "CXX": kept_compiler.name()})
     if kind in ("twins", "once") and done.returncode != 0 and "WRONG" not in done.stdout:
         sys.exit(f"{what}: the test has not looked: {done.stdout}{done.stderr}")
@@ -317,17 +369,24 @@ def main():
         parser.error(f"there is no mutant {' '.join(sorted(unknown))}; there are {' '.join(MUTANTS)}")
     survivors = texts_that_fit_no_more()  # of all, although a slice is run
     chosen = {name: m for name, m in list(MUTANTS.items())[::options.every] if not options.only or name in options.only.split()}
-    for name, (source, before, after, kind, what) in chosen.items():
-        with open(os.path.join(here, "..", source)) as file:
-            text = file.read()
-        if text.count(before) != 1:
-            continue
-        changed = with_absolute_names(text.replace(before, after))
-        with tempfile.TemporaryDirectory() as folder:
-            status = status_of_test(options, source, changed, kind, what, folder)
-        print(f"{'survives' if status == 0 else 'killed'} {name}: {what}", flush=True)
-        if status == 0:
-            survivors.append(f"{name} survives")
+    with tempfile.TemporaryDirectory() as folder:
+        applying = {name: m for name, m in chosen.items() if not any(line.startswith(f"{name}: ") for line in survivors)}
+        sources = write_sources(applying, folder)
+        kinds = {kind for *_, kind, _ in applying.values()}
+        if kinds - {"feedback"}:
+            build(options, sources, folder)
+        if "feedback" in kinds:
+            build_feedback_test(folder)
+        # Other tests run all of them with the library as it ships; these say that the one with the mutants is as good.
+        for control in ("litmus", "twins", "feedback"):
+            what = next((what for *_, kind, what in applying.values() if kind == control), None)
+            if what is not None and status_of_test(options, folder, "", control, what) != 0:
+                survivors.append(f"{control} {what}: fails without a mutant")
+        for name, (*_, kind, what) in applying.items():
+            status = status_of_test(options, folder, name, kind, what)
+            print(f"{'survives' if status == 0 else 'killed'} {name}: {what}", flush=True)
+            if status == 0:
+                survivors.append(f"{name} survives")
     kept_compiler.tear_down()
     print("\n".join(survivors) if survivors else f"{len(chosen)} mutants, all killed")
     return 1 if survivors else 0
