@@ -128,7 +128,7 @@ def no_end(tool, name, ways, runs, words):
     wrong, program = [], os.path.join(here, name)
     for way in range(1, ways + 1):
         expected = f"FAIL livelock: no end: {words}" if way == 1 else "none fails"
-        done = subprocess.run([tool, "--runs", runs, "--max-steps", "100000", "--flag", f"-DWAY={way}", program], text=True, capture_output=True,
+        done = subprocess.run([tool, "--runs", runs, "--max-steps", "100000", "--make-smaller", "no", "--flag", f"-DWAY={way}", program], text=True, capture_output=True,
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (10, 10)))
         text = done.stdout + done.stderr
         if expected not in text.splitlines()[0]:
