@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# For tests that have the commands compile many small programs: ENVIRONMENT "${precompiled}" and ENVIRONMENT_MODIFICATION
+# "${precompiling}" give them the g++ of this folder, and say where it keeps the headers that it has precompiled.
+set(precompiled RUNQ_PRECOMPILED=${PROJECT_BINARY_DIR}/models/precompiled)
+set(precompiling PATH=path_list_prepend:${CMAKE_CURRENT_LIST_DIR})
