@@ -60,12 +60,36 @@ class element_room {
   T* first_ = nullptr;
 };
 
+/// A task that waits to receive, and the place for its value: a T exists there if `ok` says so. The compiler may put
+/// the value into the padding behind the flags.
+template <class T, class Policy = task_waiting>
+struct receiver : waiter<Policy> {
+  receiver() noexcept {}
+  receiver(const receiver&) = delete;
+  receiver& operator=(const receiver&) = delete;
+  /// The task is in no list, and no thread is about to wake it.
+  ~receiver() {
+    if (this->ok.get()) std::destroy_at(&value);
+  }
+  union {
+    T value;
+  };
+};
+
+/// A task that waits to send, and its value.
+template <class T, class Policy = task_waiting>
+struct sender : waiter<Policy> {
+  explicit sender(T&& sent) : value(std::move(sent)) {}
+  T value;
+};
+
 /// A channel without its coroutines. Every operation takes the lock for a few dozen instructions, and wakes tasks after
 /// it has released the lock.
 template <class T, class Policy = task_waiting>
 class channel_core {
   using atomics = typename Policy::atomics;
   using node = waiter<Policy>;
+  using competitor = competing_waiter<Policy>;
   using room = element_room<T, atomics>;
 
  public:
@@ -85,34 +109,16 @@ class channel_core {
     while (size_.get() != 0) drop_first();
   }
 
-  /// Sends, or says why not; `value` is moved from only when the result is `done`. With `w`, which then must hold
-  /// &value, a send that cannot be done puts the task among the waiting senders, and the result is `waits`: from then
-  /// on another machine may run the task at any moment, and `w->ok` says whether a task received the value.
-  [[nodiscard]] channel_result send(T& value, node* w = nullptr) {
-    wake_list<Policy> woken;
-    channel_result result = channel_result::waits;
-    {
-      const std::lock_guard guard(mutex_);
-      result = send_locked(value, woken);
-      if (result == channel_result::waits && w != nullptr) senders_.push_back(*w);
-    }
-    woken.wake_all();
-    return result;
-  }
+  /// Sends, or says why not; `value` is moved from only when the result is `done`.
+  [[nodiscard]] channel_result send(T& value) { return send(value, nullptr); }
+  /// Sends the value of `w`; if that cannot be done, puts the task among the waiting senders, and the result is
+  /// `waits`: from then on another machine may run the task at any moment. `w.ok` says then whether the value was sent.
+  [[nodiscard]] channel_result send_or_wait(sender<T, Policy>& w) { return send(w.value, &w); }
 
-  /// Receives into `value`, or says why not. With `w`, which then must hold &value, a receive that cannot be done puts
-  /// the task among the waiting receivers, and the result is `waits`, as for send().
-  [[nodiscard]] channel_result receive(std::optional<T>& value, node* w = nullptr) {
-    wake_list<Policy> woken;
-    channel_result result = channel_result::waits;
-    {
-      const std::lock_guard guard(mutex_);
-      result = receive_locked(value, woken);
-      if (result == channel_result::waits && w != nullptr) receivers_.push_back(*w);
-    }
-    woken.wake_all();
-    return result;
-  }
+  /// Receives into `value`, or says why not.
+  [[nodiscard]] channel_result receive(std::optional<T>& value) { return receive(value, nullptr); }
+  /// Receives the value of `w`; if that cannot be done, puts the task among the waiting receivers, as send_or_wait().
+  [[nodiscard]] channel_result receive_or_wait(receiver<T, Policy>& w) { return receive(w, &w); }
 
   /// Closes the channel; false if it was closed already.
   [[nodiscard]] bool close() {
@@ -149,7 +155,7 @@ class channel_core {
     if (closed_.get()) return channel_result::closed;
     bool must_wake = false;
     if (node* const r = first_winner(receivers_, must_wake)) {
-      hand_over(*static_cast<std::optional<T>*>(r->value.get()), value);
+      hand_over(*r, value);
       r->ok.set(true);
       woken.add(*r, must_wake);
       return channel_result::done;
@@ -161,21 +167,23 @@ class channel_core {
     return channel_result::waits;
   }
 
-  [[nodiscard]] channel_result receive_locked(std::optional<T>& value, wake_list<Policy>& woken) {
+  /// Receives into `to`: a std::optional<T>, or a receiver.
+  template <class To>
+  [[nodiscard]] channel_result receive_locked(To& to, wake_list<Policy>& woken) {
     bool must_wake = false;
     if (size_.get() != 0) {
-      hand_over(value, *buffer_.at(first_.get()));
+      hand_over(to, *buffer_.at(first_.get()));
       drop_first();
       // If a task waits to send, the buffer was full, and now has room for that task's value.
       if (node* const s = first_winner(senders_, must_wake)) {
-        put_last(*static_cast<T*>(s->value.get()));
+        put_last(value_of(*s));
         s->ok.set(true);
         woken.add(*s, must_wake);
       }
       return channel_result::done;
     }
     if (node* const s = first_winner(senders_, must_wake)) {
-      hand_over(value, *static_cast<T*>(s->value.get()));
+      hand_over(to, value_of(*s));
       s->ok.set(true);
       woken.add(*s, must_wake);
       return channel_result::done;
@@ -184,8 +192,9 @@ class channel_core {
     return channel_result::waits;
   }
 
-  void enlist_sender(node& w) { senders_.push_back(w); }
-  void enlist_receiver(node& w) { receivers_.push_back(w); }
+  // `w` holds the address of a T to send, or of a std::optional<T> to receive into.
+  void enlist_sender(competitor& w) { senders_.push_back(w); }
+  void enlist_receiver(competitor& w) { receivers_.push_back(w); }
   void forget_sender(node& w) { senders_.remove(w); }
   void forget_receiver(node& w) { receivers_.remove(w); }
 
@@ -203,9 +212,48 @@ class channel_core {
     return nullptr;
   }
 
+  [[nodiscard]] channel_result send(T& value, node* w) {
+    wake_list<Policy> woken;
+    channel_result result = channel_result::waits;
+    {
+      const std::lock_guard guard(mutex_);
+      result = send_locked(value, woken);
+      if (result == channel_result::waits && w != nullptr) senders_.push_back(*w);
+    }
+    woken.wake_all();
+    return result;
+  }
+  template <class To>
+  [[nodiscard]] channel_result receive(To& to, node* w) {
+    wake_list<Policy> woken;
+    channel_result result = channel_result::waits;
+    {
+      const std::lock_guard guard(mutex_);
+      result = receive_locked(to, woken);
+      if (result == channel_result::waits && w != nullptr) receivers_.push_back(*w);
+    }
+    woken.wake_all();
+    return result;
+  }
+
+  // The value of a task that waits to send.
+  [[nodiscard]] static T& value_of(node& s) {
+    return s.competes ? *static_cast<T*>(static_cast<competitor&>(s).value.get())
+                      : static_cast<sender<T, Policy>&>(s).value;
+  }
+
   // The moves of values must not throw: the lock is held, and a waiter may have been claimed that must now be woken.
 
   static void hand_over(std::optional<T>& to, T& from) noexcept { to.emplace(std::move(from)); }
+  static void hand_over(receiver<T, Policy>& to, T& from) noexcept { construct(&to.value, from); }
+  // To a task that waits to receive.
+  static void hand_over(node& to, T& from) noexcept {
+    if (to.competes) {
+      hand_over(*static_cast<std::optional<T>*>(static_cast<competitor&>(to).value.get()), from);
+    } else {
+      hand_over(static_cast<receiver<T, Policy>&>(to), from);
+    }
+  }
   static void construct(T* at, T& from) noexcept { ::new (static_cast<void*>(at)) T(std::move(from)); }
 
   void put_last(T& value) {
@@ -267,23 +315,16 @@ template <class T>
 class channel {
   using core = detail::channel_core<T>;
 
-  class waiting {
-   protected:
-    explicit waiting(core& on) noexcept : on_(on) {}
-    void prepare(std::coroutine_handle<> self, wait_reason reason, source_place at, void* value) {
-      waiter_.who.set(&detail::fall_asleep(self, reason, at));
-      waiter_.value.set(value);
-    }
-    // Whether the task waits.
-    [[nodiscard]] bool settle(channel_result now) noexcept {
-      waiter_.ok.set(now == channel_result::done);
-      return detail::preempt_or_go_on(*waiter_.who.get());
-    }
-    void go_on() noexcept { waiter_.who.set(nullptr); }
-
-    core& on_;
-    detail::waiter<detail::task_waiting> waiter_;
-  };
+  // What both awaiters do with their waiters.
+  static void prepare(detail::waiter<detail::task_waiting>& w, std::coroutine_handle<> self, wait_reason reason,
+                      source_place at) {
+    w.who.set(&detail::fall_asleep(self, reason, at));
+  }
+  // Whether the task waits.
+  [[nodiscard]] static bool settle(detail::waiter<detail::task_waiting>& w, channel_result now) noexcept {
+    w.ok.set(now == channel_result::done);
+    return detail::preempt_or_go_on(*w.who.get());
+  }
 
  public:
   using value_type = T;
@@ -297,61 +338,64 @@ class channel {
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
 
-  class [[nodiscard]] send_awaiter : waiting {
+  class [[nodiscard]] send_awaiter {
    public:
-    send_awaiter(core& on, T&& value) : waiting(on), value_(std::move(value)) {}
+    send_awaiter(core& on, T&& value) : on_(on), waiter_(std::move(value)) {}
     send_awaiter(const send_awaiter&) = delete;
     send_awaiter& operator=(const send_awaiter&) = delete;
     ~send_awaiter() {
-      if (this->waiter_.waits()) this->on_.leave_senders(this->waiter_);
+      if (waiter_.waits()) on_.leave_senders(waiter_);
     }
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
-      this->prepare(self, wait_reason::chan_send, at, &value_);
+      prepare(waiter_, self, wait_reason::chan_send, at);
       // After `waits` another machine may have destroyed this awaiter.
-      const channel_result now = this->on_.send(value_, &this->waiter_);
-      return now == channel_result::waits || this->settle(now);
+      const channel_result now = on_.send_or_wait(waiter_);
+      return now == channel_result::waits || settle(waiter_, now);
     }
     void await_resume() {
-      this->go_on();
-      if (!this->waiter_.ok.get()) detail::throw_misuse("send on closed channel");
+      waiter_.who.set(nullptr);
+      if (!waiter_.ok.get()) detail::throw_misuse("send on closed channel");
     }
     /// For with_timeout(): makes the awaiter of the same wait with a token. It is called once, and moves the value on.
     [[nodiscard]] auto stoppable() && {
-      return [&on = this->on_, value = std::move(value_)](std::stop_token stop) mutable {
+      return [&on = on_, value = std::move(waiter_.value)](std::stop_token stop) mutable {
         return detail::stoppable_send<T>(on, std::move(value), std::move(stop));
       };
     }
 
    private:
-    T value_;
+    core& on_;
+    detail::sender<T> waiter_;
   };
 
-  class [[nodiscard]] receive_awaiter : waiting {
+  class [[nodiscard]] receive_awaiter {
    public:
-    explicit receive_awaiter(core& on) noexcept : waiting(on) {}
+    explicit receive_awaiter(core& on) noexcept : on_(on) {}
     receive_awaiter(const receive_awaiter&) = delete;
     receive_awaiter& operator=(const receive_awaiter&) = delete;
     ~receive_awaiter() {
-      if (this->waiter_.waits()) this->on_.leave_receivers(this->waiter_);
+      if (waiter_.waits()) on_.leave_receivers(waiter_);
     }
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
-      this->prepare(self, wait_reason::chan_receive, at, &value_);
-      const channel_result now = this->on_.receive(value_, &this->waiter_);
-      return now == channel_result::waits || this->settle(now);
+      prepare(waiter_, self, wait_reason::chan_receive, at);
+      const channel_result now = on_.receive_or_wait(waiter_);
+      return now == channel_result::waits || settle(waiter_, now);
     }
     [[nodiscard]] std::optional<T> await_resume() {
-      this->go_on();
-      return std::move(value_);
+      waiter_.who.set(nullptr);
+      if (!waiter_.ok.get()) return std::nullopt;
+      return std::optional<T>(std::move(waiter_.value));
     }
     /// For with_timeout(): makes the awaiter of the same wait with a token.
     [[nodiscard]] auto stoppable() && noexcept {
-      return [&on = this->on_](std::stop_token stop) { return detail::stoppable_receive<T>(on, std::move(stop)); };
+      return [&on = on_](std::stop_token stop) { return detail::stoppable_receive<T>(on, std::move(stop)); };
     }
 
    private:
-    std::optional<T> value_;
+    core& on_;
+    detail::receiver<T> waiter_;
   };
 
   /// `co_await c.send(v)` returns when the value is in the buffer or a receiver has it. Throws runq::misuse("send

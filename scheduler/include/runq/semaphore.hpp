@@ -19,11 +19,20 @@ namespace runq {
 
 namespace detail {
 
+template <class Policy>
+struct units_waiter;
+
+/// The place of a task among those that were given units and have not gone on yet.
+template <class Policy>
+struct given_units : waiter<Policy> {
+  typename Policy::atomics::template cell<units_waiter<Policy>*> to{nullptr};
+};
+
 /// A task that waits for units of a semaphore, or was given them and has not gone on yet.
 template <class Policy>
 struct units_waiter : revocable_waiter<Policy> {
   typename Policy::atomics::template cell<std::int64_t> wanted{std::int64_t{1}};
-  waiter<Policy> given;  // its place among those that have not gone on
+  given_units<Policy> given;
 };
 
 /// Units and the tasks that wait for some of them. First come, first served: while a task waits, no other task
@@ -121,13 +130,13 @@ class semaphore_core {
   }
 
  private:
-  [[nodiscard]] static units& of(const node& given) { return *static_cast<units*>(given.value.get()); }
+  [[nodiscard]] static units& of(const node& given) { return *static_cast<const given_units<Policy>&>(given).to.get(); }
 
   // The caller holds guard_.
   void give(units& w) {
     set_available(available() - w.wanted.get());
     w.ok.set(true);
-    w.given.value.set(&w);
+    w.given.to.set(&w);
     given_.push_back(w.given);
   }
   // The caller holds guard_. Gives units to the first waiters as long as there are enough for them.

@@ -30,7 +30,6 @@ class parcel {
 };
 
 using channel_type = runq::detail::channel_core<parcel, waking_policy>;
-using waiter_type = runq::detail::waiter<waking_policy>;
 
 /// The result of an operation, as the scenario notes it for itself: not memory that the program shares.
 struct outcome {
@@ -51,26 +50,22 @@ class send_once final : public sleeping_task {
   static void start(channel_type& on, int number, outcome& result) {
     send_once& self = make_frame<send_once>(number, result);
     // After `waits` the frame may be destroyed.
-    const channel_result now = on.send(self.value_, &self.node_);
+    const channel_result now = on.send_or_wait(self.node_);
     if (now != channel_result::waits) self.end(now == channel_result::done);
   }
-  send_once(int number, outcome& result) : value_(number), result_(result) {
-    node_.who.set(this);
-    node_.value.set(&value_);
-  }
+  send_once(int number, outcome& result) : result_(result), node_(parcel(number)) { node_.who.set(this); }
   void resume() override { end(node_.ok.get()); }
 
  private:
   void end(bool sent) {
-    require(value_.number() == 0 || !sent, "a value was sent and is still there");
-    require(value_.number() != 0 || sent, "a value was not sent and is gone");
+    require(node_.value.number() == 0 || !sent, "a value was sent and is still there");
+    require(node_.value.number() != 0 || sent, "a value was not sent and is gone");
     outcome& result = result_;
     destroy_frame(*this);
     result.set(sent, 0);
   }
-  parcel value_;
   outcome& result_;
-  waiter_type node_;
+  runq::detail::sender<parcel, waking_policy> node_;
 };
 
 /// A task that receives once.
@@ -78,23 +73,22 @@ class receive_once final : public sleeping_task {
  public:
   static void start(channel_type& from, outcome& result) {
     receive_once& self = make_frame<receive_once>(result);
-    if (from.receive(self.value_, &self.node_) != channel_result::waits) self.resume();
+    const channel_result now = from.receive_or_wait(self.node_);
+    if (now == channel_result::waits) return;
+    self.node_.ok.set(now == channel_result::done);
+    self.resume();
   }
-  explicit receive_once(outcome& result) : result_(result) {
-    node_.who.set(this);
-    node_.value.set(&value_);
-  }
+  explicit receive_once(outcome& result) : result_(result) { node_.who.set(this); }
   void resume() override {
     outcome& result = result_;
-    const int number = value_ ? value_->number() : 0;
+    const int number = node_.ok.get() ? node_.value.number() : 0;
     destroy_frame(*this);
     result.set(number != 0, number);
   }
 
  private:
-  std::optional<parcel> value_;
   outcome& result_;
-  waiter_type node_;
+  runq::detail::receiver<parcel, waking_policy> node_;
 };
 
 /// Receives the next value without waiting. Returns 0 if there is none.

@@ -7,7 +7,6 @@ namespace runq::model {
 namespace {
 
 using ending_channel = runq::detail::channel_core<parcel, ending_policy>;
-using ending_waiter = runq::detail::waiter<ending_policy>;
 
 [[nodiscard]] channel_result try_send(ending_channel& to, int number) {
   parcel value(number);
@@ -16,30 +15,28 @@ using ending_waiter = runq::detail::waiter<ending_policy>;
 
 // The frame of a task that waits to send, or to receive, as the awaiters of channel.hpp do.
 struct waiting_sender {
-  waiting_sender(ending_channel& on, int number, strand& task) : value(number) {
+  waiting_sender(ending_channel& on, int number, strand& task) : node(parcel(number)) {
     node.who.set(&task);
-    node.value.set(&value);
-    require(on.send(value, &node) == channel_result::waits, "there was no room, and a value was sent");
+    require(on.send_or_wait(node) == channel_result::waits, "there was no room, and a value was sent");
   }
   void end(ending_channel& on) {
     if (node.waits()) on.leave_senders(node);
     destroy_frame(*this);
   }
-  parcel value;
-  ending_waiter node;
+  runq::detail::sender<parcel, ending_policy> node;
 };
 struct waiting_receiver {
   waiting_receiver(ending_channel& on, strand& task) {
     node.who.set(&task);
-    node.value.set(&value);
-    require(on.receive(value, &node) == channel_result::waits, "something was received from an empty channel");
+    require(on.receive_or_wait(node) == channel_result::waits, "something was received from an empty channel");
   }
   void end(ending_channel& on) {
     if (node.waits()) on.leave_receivers(node);
     destroy_frame(*this);
   }
-  std::optional<parcel> value;
-  ending_waiter node;
+  // What it has received, or 0.
+  [[nodiscard]] int got() const { return node.ok.get() ? node.value.number() : 0; }
+  runq::detail::receiver<parcel, ending_policy> node;
 };
 
 // No buffer. A task that waits to receive ends ‖ a thread sends, and then closes.
@@ -107,7 +104,7 @@ struct receiver_ends_vs_senders final : scenario {
   void finish() override {
     require(tasks[1].woken(), "a task waits to receive although a thread sends");
     require(sent[0] + sent[1] == tasks[0].woken() + 1, "a value was sent and not received");
-    const int got = second.value ? second.value->number() : 0;
+    const int got = second.got();
     require(got != 0 && sent[got - 1], "a value was received that was never sent");
     second.end(channel);
     require(try_send(channel, 3) == channel_result::waits, "a task that has ended has received");

@@ -41,7 +41,6 @@ struct waiter {
 
   cell<waiter*> next{nullptr};
   cell<waiter*> previous{nullptr};
-  cell<void*> value{nullptr};
   // Null as long as there is no list to leave: the task has not waited, or has gone on, or the list was destroyed.
   cell<typename Policy::sleeper> who{nullptr};
   cell<bool> linked{false};
@@ -89,6 +88,7 @@ struct competing_waiter : waiter<Policy> {
   template <class T>
   using cell = typename atomics::template cell<T>;
 
+  cell<void*> value{nullptr};                 // what it sends, or the place for what it receives
   cell<suspension<atomics>*> claim{nullptr};  // which all of the task's waiters share
   cell<std::uint32_t> arm{0};                 // what this one claims it for
   passed_over<atomics> passed;                // set by a thread that took it out of the list and did not win it
