@@ -138,8 +138,8 @@ class [[nodiscard]] join_awaiter {
   }
   void await_resume() {
     frame& parent = *parent_;
+    if (parent.error_kept != kept_error::none) throw_child_error(parent);
     if (parent.newest_below != nullptr) parent.leave_joined();
-    if (parent.error) throw_kept(parent.error);
   }
 
  private:

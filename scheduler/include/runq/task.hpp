@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
@@ -104,10 +105,20 @@ enum class role : std::uint8_t {
   // From here on is_forked().
   forked_inline,  // by fork(), and ran at once: its parent goes on, unless stolen
   forked_apart,   // by fork(), and ran by itself: its parent goes on if it was the last
+  forked_failed,  // forked_inline, and at its end it keeps an error for the join
 };
 
 class scope_state;
 enum class destruction_stage : unsigned char;
+
+/// Which error a coroutine keeps, or knows of.
+enum class kept_error : std::uint8_t {
+  none,
+  below,  // that of a child which was forked without a result: the child stays in the list until the join throws it
+  // From here on it is the one that has left this coroutine.
+  own_for_join,  // such a child's
+  own,
+};
 
 /// The part of every promise that does not depend on the result.
 struct frame : memory_of_frame {
@@ -118,7 +129,6 @@ struct frame : memory_of_frame {
     awaited_closure* tie;  // tied: its closure, which has the first strand now
     scope_state* home;     // scope_body: its scope, which knows its caller
   };
-  std::exception_ptr error;  // of a forked child without a result, the first one; at the end, its own
   // The coroutines that are destroyed with this one if it is destroyed first, the newest first: the one that it has
   // called and waits for; forked children without a result (those that ran by themselves stay here until the join); and
   // forked children with a result that had not ended when this one went on; at the end of a run, tasks that it waits
@@ -128,13 +138,16 @@ struct frame : memory_of_frame {
     frame* next_below;      // called, forked or tied: in the list of the one that it is below
     closure* task_closure;  // is_root(): of its task, or null; a child and a spawned task have an awaited_closure
   };
-  [[no_unique_address]] join_counter<> children;  // so that the next members lie in its padding
+  [[no_unique_address]] join_counter<> children;  // so that the next members lie in its padding; see error()
   role how = role::fresh;
-  bool owned_by_handle = false;  // forked: a forked<T> destroys it
-  bool listed = false;           // forked, with a result: it is in its parent's list; tied: ending_order has passed it
-  destruction_stage stage{};     // see runq/protocol/destruction.hpp
-  end_mark<> finished;           // forked
-  bool owes_join = false;        // it has forked since its last join
+  // No two threads use these at the same time: the parent's does, and the one that ends a child and goes on with the
+  // parent. In one byte, so that a promise with a result has room for one more flag.
+  bool owned_by_handle : 1 = false;  // forked: a forked<T> destroys it
+  bool listed : 1 = false;    // forked, with a result: it is in its parent's list; tied: ending_order has passed it
+  destruction_stage stage{};  // see runq/protocol/destruction.hpp
+  end_mark<> finished;        // forked
+  bool owes_join = false;     // it has forked since its last join
+  kept_error error_kept = kept_error::none;  // `below`: written by a child; the parent reads it after the join
 
   /// The coroutine: a promise stands behind two pointers of the compiler's; see result_room.
   [[nodiscard]] std::coroutine_handle<> self() noexcept {
@@ -147,7 +160,20 @@ struct frame : memory_of_frame {
   frame& operator=(const frame&) = delete;
   ~frame() {
     if (newest_below != nullptr) leave_joined();
+    if (has_error()) std::destroy_at(&error());
   }
+
+  /// Whether it has come to its end by an exception, which is still here.
+  [[nodiscard]] bool has_error() const noexcept { return error_kept >= kept_error::own_for_join; }
+  /// Keeps the current exception, which has left this coroutine. It owes no join, and so nobody counts its children any
+  /// more: the error lies where the count was.
+  void keep_error(kept_error as) noexcept {
+    // The first 8 bytes of the counter; behind them there are other members.
+    static_assert(sizeof(std::exception_ptr) <= 8 && alignof(std::exception_ptr) <= alignof(join_counter<>));
+    error_kept = as;
+    ::new (static_cast<void*>(&children)) std::exception_ptr(std::current_exception());
+  }
+  [[nodiscard]] std::exception_ptr take_error() noexcept;
 
   void push_below(frame& child) noexcept {
     child.next_below = newest_below;
@@ -167,6 +193,11 @@ struct frame : memory_of_frame {
   void leave_parent() const noexcept { parent->newest_below = next_below; }
   /// To be called when its forked children have ended, or were never started: destroys those that have no other owner.
   void leave_joined() noexcept;
+
+ private:
+  [[nodiscard]] std::exception_ptr& error() noexcept {
+    return *std::launder(reinterpret_cast<std::exception_ptr*>(&children));
+  }
 };
 
 inline void new_task::is_child(awaited_closure& c) noexcept {
@@ -188,11 +219,14 @@ inline void destroy_owned(std::coroutine_handle<> owned, frame& f) noexcept {
   }
 }
 
-/// Throws `error`, which is not null, and forgets it. Not inline: every resumption of the caller would make room for
-/// it.
-[[noreturn]] void throw_kept(std::exception_ptr& error);
-/// Keeps the first error of the children of `parent` that have no result.
-void keep_child_error(frame& parent, std::exception_ptr error) noexcept;
+/// Throws the error of `failed`, which has one, and forgets it. Not inline: every resumption of the caller would make
+/// room for it.
+[[noreturn]] void throw_error(frame& failed);
+/// Keeps the current exception, which has left `failed`, a forked child without a result, if it is the first of its
+/// siblings that fails.
+void keep_child_error(frame& failed) noexcept;
+/// Likewise, at the join of `parent`: throws the error that one of its children keeps.
+[[noreturn]] void throw_child_error(frame& parent);
 /// Ends the process with a message, except while all tasks are being destroyed because main has ended.
 void fork_not_joined() noexcept;
 /// Likewise, in a handler: the message has the text of the exception.
@@ -282,12 +316,12 @@ class promise : public promise_base {
     unhandled_for_good();
     drop_result();
     static_cast<void>(tell_scope(*this));
-    // The body of a scope has none: its scope throws it, and its children may use this member now.
-    if (how != role::scope_body) error = std::current_exception();
+    // Its scope throws that of a scope's body, and the children of the body may still be counted.
+    if (how != role::scope_body) keep_error(kept_error::own);
     is_over();
   }
   [[nodiscard]] T take() {
-    if (!has_result_) throw_kept(error);
+    if (!has_result_) throw_error(*this);
     return std::move(*result_.at());
   }
 
@@ -309,14 +343,14 @@ class promise<void> : public promise_base {
     unhandled_for_good();
     const bool fails = tell_scope(*this);
     if (is_forked(*this)) {
-      if (fails) keep_child_error(*parent, std::current_exception());
+      if (fails) keep_child_error(*this);
     } else if (how != role::scope_body) {
-      error = std::current_exception();
+      keep_error(kept_error::own);
     }
     is_over();
   }
   void take() {
-    if (error) throw_kept(error);
+    if (has_error()) throw_error(*this);
   }
 };
 

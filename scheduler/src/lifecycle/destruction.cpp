@@ -206,7 +206,11 @@ class core::left_tasks : public core::frame_tree {
     if (!task.owned_by_handle) return giving_way::no;
     return static_cast<spawned_closure*>(task.tie)->awaited_at_end ? giving_way::reluctantly : giving_way::gladly;
   }
-  [[nodiscard]] static bool passes(frame& task) noexcept { return std::exchange(task.listed, true); }
+  [[nodiscard]] static bool passes(frame& task) noexcept {
+    const bool passed = task.listed;
+    task.listed = true;
+    return passed;
+  }
 
   using frame_tree::enters;
   void enters(frame& f) const noexcept {

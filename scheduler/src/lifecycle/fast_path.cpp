@@ -75,8 +75,17 @@ namespace {
   return transfer(*this_processor(), parent.self());
 }
 
+// As the usual end in end_frame(), but the child stays in its parent's list.
+std::coroutine_handle<> end_failed_fork(processor& p, frame& failed) noexcept {
+  frame& parent = *failed.parent;
+  failed.finished.set();
+  frame* const newest = p.own_forks.pop_or_null();
+  return newest == &parent ? transfer(p, parent.self()) : end_fork_elsewhere(p, parent, newest);
+}
+
 // Every other end.
 [[gnu::noinline]] std::coroutine_handle<> end_other(processor& p, frame& ended) noexcept {
+  if (ended.how == role::forked_failed) return end_failed_fork(p, ended);
   // Also if all children have ended: whether they have may be luck.
   if (ended.owes_join && ended.how != role::scope_body) fork_not_joined();
   if (is_forked(ended)) {

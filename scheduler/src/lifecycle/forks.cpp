@@ -2,7 +2,9 @@
 // Strands begin at forks and end at joins: what of that is too rare to be compiled into the callers.
 #include <coroutine>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "runq/detail/core.hpp"
@@ -41,12 +43,32 @@ void fork_apart(processor& p, frame& parent, frame& child) {
   }
 }
 
-void throw_kept(std::exception_ptr& error) { std::rethrow_exception(std::exchange(error, nullptr)); }
+std::exception_ptr frame::take_error() noexcept {
+  std::exception_ptr taken = std::move(error());
+  std::destroy_at(&error());
+  error_kept = kept_error::none;
+  return taken;
+}
 
-void keep_child_error(frame& parent, std::exception_ptr error) noexcept {
+void throw_error(frame& failed) { std::rethrow_exception(failed.take_error()); }
+
+void keep_child_error(frame& failed) noexcept {
+  frame& parent = *failed.parent;
   // Children end at the same time on several threads; exceptions are rare enough for one lock.
   const std::lock_guard lock(locks_of_process.child_errors);
-  if (!parent.error) parent.error = std::move(error);
+  if (parent.error_kept != kept_error::none) return;
+  parent.error_kept = kept_error::below;
+  failed.keep_error(kept_error::own_for_join);
+  if (failed.how == role::forked_inline) failed.how = role::forked_failed;
+}
+
+void throw_child_error(frame& parent) {
+  parent.error_kept = kept_error::none;
+  frame* failed = parent.newest_below;
+  while (failed->error_kept != kept_error::own_for_join) failed = failed->next_below;
+  const std::exception_ptr error = failed->take_error();
+  parent.leave_joined();
+  std::rethrow_exception(error);
 }
 
 std::coroutine_handle<> end_fork_apart(processor& p, frame& parent) noexcept {

@@ -17,7 +17,7 @@ struct process_locks {
   std::mutex dumps;           // which thread prints dumps: dump_on_signal.cpp
   std::mutex signals;         // who has the pipe of signals: signals.cpp
   std::mutex traces;          // which traces are written: tracer.cpp
-  std::mutex child_errors;    // the first error of forked children: forks.cpp
+  std::mutex child_errors;    // which forked child failed first: forks.cpp
   std::mutex outside_frames;  // the free frames of threads without a processor: frames.cpp
   std::mutex giving_back;     // one thread at a time counts what is free in the slabs: frames.cpp
   std::mutex cutting;         // the slab that blocks are cut from: frames.cpp
