@@ -87,6 +87,27 @@ template <class Closure, class F, class Keep>
   return made;
 }
 
+/// A function object that needs no destructor, so that its task need not know how to destroy it.
+template <class F>
+concept plain_function = std::is_trivially_destructible_v<F> && sizeof(F) <= owned_closure::most_plain;
+
+/// Makes a task of a coroutine function, which lives as long as the task.
+template <class F>
+requires plain_function<std::decay_t<F>>
+[[nodiscard]] new_task task_with_plain_function(F&& f) {
+  using function = std::decay_t<F>;
+  constexpr std::size_t bytes = frame_memory<frame_cache::granule>::rounded(sizeof(function));
+  struct owner {
+    ~owner() { memory.destroy(); }
+    owned_closure memory;
+  };
+  void* const memory = allocate_frame(bytes);
+  owner kept{owned_closure::plain(memory, bytes)};
+  auto made = new_task_of((*::new (memory) function(std::forward<F>(f)))());
+  made.owns(std::exchange(kept.memory, owned_closure::none()));
+  return made;
+}
+
 /// Makes a task of a task, or of a function that is no coroutine.
 template <class F>
 [[nodiscard]] new_task task_alone(F&& f) {
@@ -102,8 +123,11 @@ template <class F>
 /// What go() makes of its argument.
 template <class F>
 [[nodiscard]] new_task make_task(F&& f) {
-  if constexpr (makes_task<std::decay_t<F>>) {
-    return task_with_function<closure>(std::forward<F>(f), [](new_task& t, closure& c) noexcept { t.owns(c); });
+  if constexpr (makes_task<std::decay_t<F>> && plain_function<std::decay_t<F>>) {
+    return task_with_plain_function(std::forward<F>(f));
+  } else if constexpr (makes_task<std::decay_t<F>>) {
+    return task_with_function<closure>(std::forward<F>(f),
+                                       [](new_task& t, closure& c) noexcept { t.owns(owned_closure::of(c)); });
   } else {
     return task_alone(std::forward<F>(f));
   }

@@ -135,8 +135,8 @@ struct frame : memory_of_frame {
   // for. Only the thread that runs the parent, or has taken it from the deque, may use the list.
   frame* newest_below = nullptr;
   union {
-    frame* next_below;      // called, forked or tied: in the list of the one that it is below
-    closure* task_closure;  // is_root(): of its task, or null; a child and a spawned task have an awaited_closure
+    frame* next_below;           // called, forked or tied: in the list of the one that it is below
+    owned_closure task_closure;  // is_root(): of its task; a child and a spawned task have an awaited_closure
   };
   [[no_unique_address]] join_counter<> children;  // so that the next members lie in its padding; see error()
   role how = role::fresh;
@@ -184,7 +184,7 @@ struct frame : memory_of_frame {
     parent->push_below(*this);
   }
   /// Of a child or a spawned task.
-  [[nodiscard]] awaited_closure& awaited() const noexcept { return *static_cast<awaited_closure*>(task_closure); }
+  [[nodiscard]] awaited_closure& awaited() const noexcept { return static_cast<awaited_closure&>(task_closure.get()); }
   /// Whether it is a task's first coroutine.
   [[nodiscard]] bool is_root() const noexcept { return how >= role::root && how <= role::main; }
   frame& pop_below() noexcept { return *std::exchange(newest_below, newest_below->next_below); }
@@ -202,11 +202,11 @@ struct frame : memory_of_frame {
 
 inline void new_task::is_child(awaited_closure& c) noexcept {
   root_->how = role::child;
-  owns(c);
+  owns(owned_closure::of(c));
 }
 inline void new_task::is_spawned(awaited_closure& c) noexcept {
   root_->how = role::spawned;
-  owns(c);
+  owns(owned_closure::of(c));
 }
 
 /// The owner of a frame calls it when the owner is destroyed.

@@ -200,7 +200,7 @@ class core::left_tasks : public core::frame_tree {
     awaited_closure& closure = *task.tie;
     task.how = role::spawned;
     task.first_strand = closure.first_strand;
-    task.task_closure = &closure;
+    task.task_closure = owned_closure::of(closure);
   }
   [[nodiscard]] static giving_way gives_way(const frame& task) noexcept {
     if (!task.owned_by_handle) return giving_way::no;
@@ -223,9 +223,9 @@ class core::left_tasks : public core::frame_tree {
   }
   [[nodiscard]] static bool has_owner(const frame& f) noexcept { return !f.is_root(); }
   static void destroy_top(frame& f) noexcept {
-    closure* const c = f.task_closure;
+    const owned_closure c = f.task_closure;
     f.self().destroy();
-    if (c != nullptr) c->destroy(c);
+    c.destroy();
   }
 
  private:

@@ -82,7 +82,7 @@ std::coroutine_handle<> transfer_by_loop(processor_front& p, std::coroutine_hand
 
 void new_task::destroy() noexcept {
   root_->self().destroy();
-  if (closure_ != nullptr) closure_->destroy(closure_);
+  closure_.destroy();
 }
 
 strand& core::enlist(strand& s, new_task& made, const char* name, source_place at) noexcept {
@@ -159,13 +159,11 @@ void ready(strand& s) {
 void core::end_task(processor& p, frame& root) noexcept {
   strand& s = *root.first_strand;
   const role how = root.how;
-  closure* const c = root.task_closure;
+  const owned_closure c = root.task_closure;
+  scope_state* const scope = how == role::child ? root.awaited().scope : nullptr;
   root.self().destroy();
-  if (c != nullptr) {
-    scope_state* const scope = how == role::child ? static_cast<awaited_closure*>(c)->scope : nullptr;
-    c->destroy(c);
-    if (scope != nullptr) end_scope_child(*scope);
-  }
+  c.destroy();
+  if (scope != nullptr) end_scope_child(*scope);
   strand* const last = std::exchange(p.current, nullptr);
   if (last != &s) free_strand(p, *last);
   free_strand(p, s);

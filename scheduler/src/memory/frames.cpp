@@ -46,6 +46,47 @@ slab& slab_of(block* b) noexcept {
   return *reinterpret_cast<slab*>(reinterpret_cast<std::uintptr_t>(b) & ~(slab_bytes - 1));
 }
 
+// A number below 8 beside the address of a block, or beside null, in one word.
+constexpr std::uintptr_t beside_address = frame_cache::granule - 1;
+static_assert(beside_address == 7);
+block* address_in(block* word) noexcept {
+  return reinterpret_cast<block*>(reinterpret_cast<std::uintptr_t>(word) & ~beside_address);
+}
+std::uint32_t number_in(block* word) noexcept {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(word) & beside_address);
+}
+block* with_number(block* address, std::uint32_t n) noexcept {
+  return reinterpret_cast<block*>(reinterpret_cast<std::uintptr_t>(address) | n);
+}
+
+// Blocks that change hands together: a list of 1 … 64. The smallest blocks have room for two addresses only. So while
+// it is in the pool, the size of a batch, less one, lies beside the two of its first block.
+struct batch {
+  block* first;
+  std::uint32_t size;
+
+  static_assert(frame_cache::high <= (beside_address + 1) * (beside_address + 1));
+  // Makes its first block stand for it.
+  [[nodiscard]] block* seal() const noexcept {
+    first->next = with_number(first->next, (size - 1) % 8);
+    first->next_batch = with_number(nullptr, (size - 1) / 8);
+    return first;
+  }
+  [[nodiscard]] static batch open(block* sealed) noexcept {
+    const std::uint32_t n = size_of(sealed);
+    sealed->next = address_in(sealed->next);
+    return {sealed, n};
+  }
+  // The following are about one that is sealed.
+  [[nodiscard]] static std::uint32_t size_of(const block* sealed) noexcept {
+    return number_in(sealed->next) + 8 * number_in(sealed->next_batch) + 1;
+  }
+  [[nodiscard]] static block* next_of(const block* sealed) noexcept { return address_in(sealed->next_batch); }
+  static void put_before(block* sealed, block* next) noexcept {
+    sealed->next_batch = with_number(next, number_in(sealed->next_batch));
+  }
+};
+
 // Slabs from the system and back to it. malloc would keep what is freed in the middle of its heap.
 class slabs {
  public:
@@ -86,15 +127,15 @@ class slabs {
 // task may outlive the scheduler that it was made in.
 class pool {
  public:
-  block* take_batch(std::size_t c) {
-    if (block* const batch = pop_batch(c)) return batch;
+  batch take_batch(std::size_t c) {
+    if (block* const sealed = pop_batch(c)) return batch::open(sealed);
     const std::lock_guard lock(locks_of_process.cutting);
     return cut(c);
   }
-  void put_batch(block* batch, std::uint32_t size, std::size_t c) noexcept {
-    batch->size = size;
+  void put_batch(batch of, std::size_t c) noexcept {
+    block* const sealed = of.seal();
     const std::lock_guard lock(locks_of_process.batches);
-    put(batch, batch, bytes_of(*batch, c), c);
+    put(sealed, sealed, bytes_of(sealed, c), c);
   }
   std::size_t bytes_taken() noexcept {
     const std::lock_guard lock(locks_of_process.cutting);
@@ -114,21 +155,21 @@ class pool {
   static constexpr std::size_t kept = std::size_t{1} << 20;  // bytes of free blocks
   static constexpr instant period = 1'000'000'000;           // ns
 
-  [[nodiscard]] static std::size_t bytes_of(const block& batch, std::size_t c) noexcept {
-    return batch.size * frame_cache::size_of_class(c);
+  [[nodiscard]] static std::size_t bytes_of(const block* sealed, std::size_t c) noexcept {
+    return batch::size_of(sealed) * frame_cache::size_of_class(c);
   }
   block* pop_batch(std::size_t c) noexcept {
     const std::lock_guard lock(locks_of_process.batches);
-    block* const batch = batches_[c];
-    if (batch == nullptr) return nullptr;
-    batches_[c] = batch->next_batch;
-    free_ -= bytes_of(*batch, c);
+    block* const sealed = batches_[c];
+    if (sealed == nullptr) return nullptr;
+    batches_[c] = batch::next_of(sealed);
+    free_ -= bytes_of(sealed, c);
     least_free_ = std::min(least_free_, free_);
-    return batch;
+    return sealed;
   }
   // Puts a list of batches, of so many bytes, before the others. The caller holds the lock of batches.
   void put(block* first, block* last, std::size_t bytes, std::size_t c) noexcept {
-    last->next_batch = std::exchange(batches_[c], first);
+    batch::put_before(last, std::exchange(batches_[c], first));
     free_ += bytes;
   }
 
@@ -136,35 +177,43 @@ class pool {
   template <class F>
   static void for_each_block(const std::array<block*, classes>& batches, F f) {
     for (std::size_t c = 0; c != classes; ++c) {
-      for (block* batch = batches[c]; batch != nullptr;) {
-        block* const next_batch = batch->next_batch;
-        for (block* b = batch; b != nullptr;) f(std::exchange(b, b->next), c);
-        batch = next_batch;
+      for (block* sealed = batches[c]; sealed != nullptr;) {
+        block* const next_batch = batch::next_of(sealed);
+        for (block* b = sealed; b != nullptr;) {
+          block* const next = address_in(b->next);
+          f(b, c);
+          b = next;
+        }
+        sealed = next_batch;
       }
     }
   }
   // Adds a block to the first of these batches, or as the first of another one if that has `low` blocks.
   static void add_to_batches(block*& first, block* b) noexcept {
-    if (first != nullptr && first->size != frame_cache::low) {
+    block* before = first;
+    batch grown{b, 1};
+    b->next = nullptr;
+    if (first != nullptr && batch::size_of(first) != frame_cache::low) {
+      before = batch::next_of(first);
+      grown = batch::open(first);
       b->next = std::exchange(first->next, b);
-      ++first->size;
-    } else {
-      *b = {nullptr, first, 1};
-      first = b;
+      ++grown.size;
     }
+    first = grown.seal();
+    batch::put_before(first, before);
   }
 
-  block* cut(std::size_t c) {
+  batch cut(std::size_t c) {
     const std::size_t size = frame_cache::size_of_class(c);
-    block* first = nullptr;
-    for (std::uint32_t i = 0; i != frame_cache::low; ++i) {
-      void* const memory = take(size, first == nullptr);
+    batch made{nullptr, 0};
+    while (made.size != frame_cache::low) {
+      void* const memory = take(size, made.first == nullptr);
       if (memory == nullptr) break;
-      block* const b = ::new (memory) block{first, nullptr, i + 1};
+      block* const b = ::new (memory) block{made.first, nullptr};
       frame_cache::hide(b, c);
-      first = b;
+      made = {b, made.size + 1};
     }
-    return first;
+    return made;
   }
   // Nullptr when the slab is used up, unless `must`.
   void* take(std::size_t size, bool must) {
@@ -250,9 +299,9 @@ void pool::give_back(instant now) noexcept {
   std::array<std::size_t, classes> bytes{};
   std::size_t stays = 0;
   for (std::size_t c = 0; c != classes; ++c) {
-    for (block* batch = staying_blocks[c]; batch != nullptr; batch = batch->next_batch) {
-      last[c] = batch;
-      bytes[c] += bytes_of(*batch, c);
+    for (block* sealed = staying_blocks[c]; sealed != nullptr; sealed = batch::next_of(sealed)) {
+      last[c] = sealed;
+      bytes[c] += bytes_of(sealed, c);
     }
     stays += bytes[c];
   }
@@ -296,7 +345,7 @@ bool is_in(const void* address, const void* memory, std::size_t bytes) noexcept 
 
 frame_cache::~frame_cache() {
   for (std::size_t c = 0; c != classes; ++c) {
-    if (lists_[c].first != nullptr) shared_pool.put_batch(lists_[c].first, lists_[c].size, c);
+    if (lists_[c].first != nullptr) shared_pool.put_batch({lists_[c].first, lists_[c].size}, c);
   }
 }
 
@@ -347,18 +396,19 @@ void choose_frames_here() noexcept {
 }
 
 [[gnu::noinline]] void frame_cache::refill(std::size_t c) {
-  lists_[c].first = shared_pool.take_batch(c);
-  lists_[c].size = lists_[c].first->size;
+  const batch taken = shared_pool.take_batch(c);
+  lists_[c].first = taken.first;
+  lists_[c].size = taken.size;
 }
 
 [[gnu::noinline]] void frame_cache::trim(std::size_t c) noexcept {
   list& free = lists_[c];
-  block* const batch = free.first;
-  block* last = batch;
-  for (std::uint32_t i = 1; i != high - low; ++i) last = last->next;
+  const batch surplus{free.first, high - low};
+  block* last = surplus.first;
+  for (std::uint32_t i = 1; i != surplus.size; ++i) last = last->next;
   free.first = std::exchange(last->next, nullptr);
   free.size = low;
-  shared_pool.put_batch(batch, high - low, c);
+  shared_pool.put_batch(surplus, c);
 }
 
 void* allocate_frame_outside(std::size_t bytes) {

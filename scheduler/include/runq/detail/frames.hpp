@@ -42,8 +42,7 @@ class frame_cache {
   static constexpr std::uint32_t low = high / 2;     // blocks of one class
   struct block {
     block* next;
-    block* next_batch;   // of the first block of a batch in the pool
-    std::uint32_t size;  // of the first block of a batch: blocks in the batch
+    block* next_batch;  // of the first block of a batch in the pool
   };
 
   frame_cache() = default;

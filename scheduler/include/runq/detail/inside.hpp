@@ -28,6 +28,31 @@ struct closure {
   void (*destroy)(closure*) noexcept;
 };
 
+/// A closure that a task owns, or none; or the memory of a function object that needs no destructor, whose size lies
+/// beside its address.
+class owned_closure {
+ public:
+  static constexpr std::size_t most_plain = 7 * frame_cache::granule;  // bytes
+
+  owned_closure() noexcept = default;  // uninitialised
+  [[nodiscard]] static owned_closure none() noexcept { return owned_closure(0); }
+  [[nodiscard]] static owned_closure of(closure& c) noexcept {
+    return owned_closure(reinterpret_cast<std::uintptr_t>(&c));
+  }
+  /// `memory` is from allocate_frame(bytes); `bytes` is a multiple of frame_cache::granule, at most most_plain.
+  [[nodiscard]] static owned_closure plain(void* memory, std::size_t bytes) noexcept {
+    return owned_closure(reinterpret_cast<std::uintptr_t>(memory) | bytes / frame_cache::granule);
+  }
+  [[nodiscard]] bool is_none() const noexcept { return word_ == 0; }
+  /// Must be a closure.
+  [[nodiscard]] closure& get() const noexcept { return *reinterpret_cast<closure*>(word_); }
+  void destroy() const noexcept;
+
+ private:
+  explicit owned_closure(std::uintptr_t word) noexcept : word_(word) {}
+  std::uintptr_t word_;
+};
+
 /// The closure of a task that a coroutine waits for.
 struct awaited_closure : closure {
   union {
@@ -44,12 +69,12 @@ class new_task {
  public:
   explicit new_task(frame& root) noexcept : root_(&root) {}
   new_task(new_task&& other) noexcept
-      : root_(std::exchange(other.root_, nullptr)), closure_(std::exchange(other.closure_, nullptr)) {}
+      : root_(std::exchange(other.root_, nullptr)), closure_(std::exchange(other.closure_, owned_closure::none())) {}
   new_task& operator=(new_task&&) = delete;
   ~new_task() {
     if (root_ != nullptr) destroy();
   }
-  void owns(closure& c) noexcept { closure_ = &c; }
+  void owns(owned_closure c) noexcept { closure_ = c; }
   /// The task is a child of the scope that `c` names.
   void is_child(awaited_closure& c) noexcept;
   /// The task is one that spawn() has started.
@@ -59,7 +84,7 @@ class new_task {
   friend core;
   void destroy() noexcept;
   frame* root_;
-  closure* closure_ = nullptr;
+  owned_closure closure_ = owned_closure::none();
 };
 
 /// The part of a processor that is compiled into users' programs, because coroutines use it at every call and await.
@@ -192,6 +217,15 @@ class [[nodiscard]] placed {
 RUNQ_ON_EVERY_CALL inline void deallocate_frame(void* memory, std::size_t bytes) noexcept {
   if (bytes > frame_cache::largest && leave_remains(memory, bytes)) return;
   this_frame_cache().deallocate(memory, bytes);
+}
+
+inline void owned_closure::destroy() const noexcept {
+  constexpr std::uintptr_t beside_address = frame_cache::granule - 1;
+  if (const std::size_t granules = word_ & beside_address; granules != 0) {
+    deallocate_frame(reinterpret_cast<void*>(word_ & ~beside_address), granules * frame_cache::granule);
+  } else if (!is_none()) {
+    get().destroy(&get());
+  }
 }
 
 /// The base of every promise, by which its coroutine gets memory: a multiple of `Step` bytes, a power of two. A promise
