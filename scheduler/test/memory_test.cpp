@@ -176,18 +176,18 @@ constexpr std::size_t block_for_frame(std::size_t bytes) {
   return block_for(runq::detail::memory_of_frame::rounded(bytes));
 }
 
-TEST(memory, X17_a_waiting_task_costs_its_strand_and_a_frame_of_160_bytes) {
+TEST(memory, X17_a_waiting_task_costs_its_strand_and_a_frame_of_128_bytes) {
   EXPECT_LE(bytes_of_a_waiting_task("a task", [](runq::channel<int>* c) { runq::go(receive_one(c)); }),
-            strand_bytes + block_for_frame(160) + sizeof(void*));
+            strand_bytes + block_for_frame(128) + sizeof(void*));
 }
 
-TEST(memory, X17_a_waiting_task_of_a_lambda_costs_24_bytes_more_for_its_closure) {
+TEST(memory, X17_a_waiting_task_of_a_lambda_costs_16_bytes_more_for_what_it_refers_to) {
   const auto start = [](runq::channel<int>* c) { runq::go([c]() -> task<> { (void)co_await c->receive(); }); };
   EXPECT_LE(bytes_of_a_waiting_task("a coroutine lambda", start),
-            strand_bytes + block_for_frame(160) + block_for(24) + sizeof(void*));
+            strand_bytes + block_for_frame(128) + block_for(16) + sizeof(void*));
 }
 
-TEST(memory, a_started_task_costs_its_strand_and_a_frame_of_88_bytes_with_a_pointer_of_its_own) {
+TEST(memory, a_started_task_costs_its_strand_and_a_frame_of_80_bytes_with_a_pointer_of_its_own) {
   constexpr std::size_t n = sched_test::slow_build ? 20'000 : 100'000;  // tasks of one measurement
   std::size_t frames = 0;
   runq::run(
@@ -205,7 +205,7 @@ TEST(memory, a_started_task_costs_its_strand_and_a_frame_of_88_bytes_with_a_poin
       },
       {.procs = 1});
   EXPECT_GE(frames, 32U) << "nothing was measured";
-  EXPECT_LE(strand_bytes + frames, strand_bytes + block_for_frame(88) + sizeof(void*));
+  EXPECT_LE(strand_bytes + frames, strand_bytes + block_for_frame(80) + sizeof(void*));
 }
 
 /// The resident memory of this process, in bytes. Signed: it may become less than it was at the beginning of a test.
