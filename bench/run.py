@@ -692,15 +692,16 @@ def draw(results, folder):
     bars("pairs", "pairs/64", "push and pop, 64 at a time: ns per pair")
     bars("drain", "drain", "drained by a thief: ns per item")
     counts = [*results.context.get("workers", []), results.context.get("too_many")]
-    for row in ("fib", "skynet", "spawn", "tree"):
-        curves(f"{row}", row, [w for w in counts if w], "workers", f"{ROWS[row].title}: {ROWS[row].unit}", True, at=2)
+    for row in (r for r in ROWS.values() if r.workers == "all"):
+        curves(row.name, row.name, [w for w in counts if w], "workers", f"{row.title}: {row.unit}", True, at=2)
     curves("tasks", "tasks", SWEEPS["tasks"].values, "tasks", "ns per task", True)
     curves("grain", "grain", SWEEPS["grain"].values, "length of a task, ns", "percent of the workers' time in the work", False)
     return True
 
 
 PLOTS = {"pairs": "Push and pop, the owner alone", "drain": "256 drained by a thief", "fib": "fib by workers",
-         "skynet": "skynet by workers", "spawn": "spawn by workers", "tree": "lopsided tree by workers",
+         "skynet": "skynet by workers", "queens": "queens by workers", "spawn": "spawn by workers",
+         "tree": "lopsided tree by workers", "forks": "forks by workers", "yield": "yield by workers",
          "tasks": "By number of tasks", "grain": "By length of tasks"}
 
 

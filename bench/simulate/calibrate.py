@@ -78,7 +78,7 @@ def compare(options):
     machine = machine_with(options)
     real = {}
     for line in csv.DictReader((ROOT / "bench/results/real-16-cores.csv").open()):
-        if re.search(options.only, line["row"]):
+        if line["candidate"] == "runq" and line["row"] in INSTRUCTIONS and re.search(options.only, line["row"]):
             real.setdefault((line["row"], int(line["n"])), {})[int(line["workers"])] = line
 
     def row_of(key):
