@@ -19,18 +19,12 @@ class strand {
  private:
   friend struct ending_policy;
   task_state<model::atomics> state_{task_status::waiting};
-  cell<void*> link_{nullptr};
 };
 
 struct ending_policy {
   using atomics = model::atomics;
   using sleeper = strand*;
-  static void wake(sleeper g) {
-    require(g->link_.get() == nullptr, "a task is woken that is in a list");
-    g->state_.wakes();
-  }
-  [[nodiscard]] static void* link(sleeper g) { return g->link_.get(); }
-  static void set_link(sleeper g, void* next) { g->link_.set(next); }
+  static void wake(sleeper g) { g->state_.wakes(); }
   [[nodiscard]] static bool asleep(sleeper g) { return !g->woken(); }
   template <class Condition>
   static void spin_until(Condition&& condition) {

@@ -8,23 +8,11 @@
 
 namespace runq::model {
 
-/// A task, and the link of the list in which it waits.
-class waiting_thread : public parker {
- private:
-  friend struct thread_policy;
-  cell<void*> link_{nullptr};
-};
-
 /// A task that was woken goes on. The token stands for the queue that hands the task on in production.
 struct thread_policy {
   using atomics = model::atomics;
-  using sleeper = waiting_thread*;
-  static void wake(sleeper task) {
-    require(task->link_.get() == nullptr, "a task is woken that is in a list");
-    task->unpark();
-  }
-  [[nodiscard]] static void* link(sleeper task) { return task->link_.get(); }
-  static void set_link(sleeper task, void* next) { task->link_.set(next); }
+  using sleeper = parker*;
+  static void wake(sleeper task) { task->unpark(); }
   [[nodiscard]] static bool asleep(sleeper task) { return !task->has_token(); }
   template <class Condition>
   static void spin_until(Condition&& condition) {
@@ -38,7 +26,7 @@ struct one_wait {
   one_wait() { node.who.set(&task); }
   /// Waits until another thread has woken the task. Called by the task's thread.
   void until_woken() { task.park(); }
-  waiting_thread task;
+  parker task;
   Waiter node;
 };
 

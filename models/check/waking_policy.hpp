@@ -23,18 +23,14 @@ class sleeping_task {
  private:
   friend struct waking_policy;
   cell<bool> there_{true};  // a waker reads it: waking a task whose frame is gone is an error
-  cell<void*> link_{nullptr};
 };
 
 struct waking_policy {
   using atomics = model::atomics;
   using sleeper = sleeping_task*;
   static void wake(sleeper t) {
-    require(t->link_.get() == nullptr, "a task is woken that is in a list");
     if (t->there_.get()) t->resume();
   }
-  [[nodiscard]] static void* link(sleeper t) { return t->link_.get(); }
-  static void set_link(sleeper t, void* next) { t->link_.set(next); }
   // A task runs within the call that wakes it, so no thread ever sees one that was woken and does not run yet.
   [[nodiscard]] static bool asleep(sleeper) { return false; }
   template <class Condition>

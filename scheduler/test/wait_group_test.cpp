@@ -116,12 +116,9 @@ struct reuse_policy {
   using atomics = runq::detail::policy;
   struct task {
     bool woken = false;
-    void* link = nullptr;
   };
   using sleeper = task*;
   static void wake(sleeper t) { t->woken = true; }
-  static void* link(sleeper t) { return t->link; }
-  static void set_link(sleeper t, void* next) { t->link = next; }
   static bool asleep(sleeper t) { return !t->woken; }
   static inline std::function<void()> meanwhile;
   template <class Condition>

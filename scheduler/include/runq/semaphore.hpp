@@ -24,7 +24,7 @@ struct units_waiter;
 
 /// The place of a task among those that were given units and have not gone on yet.
 template <class Policy>
-struct given_units : linking_waiter<Policy> {
+struct given_units : waiter<Policy> {
   typename Policy::atomics::template cell<units_waiter<Policy>*> to{nullptr};
 };
 

@@ -220,6 +220,7 @@ const bool added[] = {
         .property = "a sender that ends while it waits has sent, or left the list, or was told of the close: end ‖ "
                     "close ‖ receive",
         .threads = 3,
+        .kept_for = "a close is another way out of the wait",
     }),
     add_case<channel_goes_first>({
         .name = "channel/destroyed_before_receivers",

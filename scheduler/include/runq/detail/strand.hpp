@@ -23,7 +23,7 @@ namespace detail {
 /// fork. The object is used again for other strands, but never freed while its scheduler lives, so that a dump may look
 /// at any of them. Aligned, so that tasks on different processors share no cache line.
 struct alignas(cache_line) strand {
-  inject_link<strand, policy> link;  // of the queue, or list of waiters, that holds it; only the holder uses it
+  inject_link<strand, policy> link;  // the link of the queue that holds it; only the holder uses it
   std::coroutine_handle<> resume;    // where it goes on; set when it suspends
   core* home = nullptr;
   frame* root = nullptr;  // of its task, if it is the first strand of that; null if it is a later one

@@ -19,10 +19,6 @@ struct task_waiting {
   using atomics = policy;
   using sleeper = strand*;
   static void wake(sleeper s) { ready(*s); }
-  // A task that waits is in no queue of runnable tasks, so the link of those is free for the list in which it waits.
-  // The link is null again before the task is woken.
-  [[nodiscard]] static void* link(sleeper s) noexcept { return s->link.next.get(); }
-  static void set_link(sleeper s, void* next) noexcept { s->link.next.set(static_cast<strand*>(next)); }
   /// False: the task was woken, and its waker does not touch its frame any more.
   [[nodiscard]] static bool asleep(sleeper s) noexcept { return s->asleep(); }
   /// Blocks the calling thread until the condition holds, which takes only a moment.
@@ -33,10 +29,7 @@ struct task_waiting {
 };
 
 /// One waiting task, in its own frame; linked into at most one list, under that list's lock. The thread that takes it
-/// out of the list and wins it (see wins()) may write to it until it wakes the task. `who` is set before.
-///
-/// The address of the next waiter is kept by the task, which sleeps as long as it is in a list; that of a
-/// linking_waiter by the waiter.
+/// out of the list and wins it (see wins()) may write to it until it wakes the task.
 ///
 /// A task may also be destroyed while it waits, because its run ends. Then the task leaves the list itself (see
 /// leave()). First it has to find out whether the list still exists: `who` is null if not.
@@ -46,18 +39,15 @@ struct waiter {
   template <class T>
   using cell = typename atomics::template cell<T>;
 
+  cell<waiter*> next{nullptr};
   cell<waiter*> previous{nullptr};
   // Null as long as there is no list to leave: the task has not waited, or has gone on, or the list was destroyed.
   cell<typename Policy::sleeper> who{nullptr};
   cell<bool> linked{false};
   cell<bool> ok{false};  // the waker's answer to what the task waited for
-  const bool links;      // it is a linking_waiter
   const bool competes;   // it is a competing_waiter
 
-  waiter() noexcept : waiter(false, false) {}
-
-  [[nodiscard]] waiter* next() const;
-  void set_next(waiter* w);
+  waiter() noexcept : waiter(false) {}
 
   /// Whether the caller, which has taken this task out of its list, is the thread that must wake it; must_wake says
   /// how.
@@ -85,40 +75,15 @@ struct waiter {
   }
 
  protected:
-  waiter(bool has_link, bool has_competitors) noexcept : links(has_link), competes(has_competitors) {}
+  explicit waiter(bool has_competitors) noexcept : competes(has_competitors) {}
 
  private:
   [[nodiscard]] bool claims(bool& must_wake);
 };
 
-/// A waiter of a task that may be in a queue meanwhile, or in other lists.
-template <class Policy>
-struct linking_waiter : waiter<Policy> {
-  typename Policy::atomics::template cell<waiter<Policy>*> link{nullptr};
-
-  linking_waiter() noexcept : linking_waiter(false) {}
-
- protected:
-  explicit linking_waiter(bool has_competitors) noexcept : waiter<Policy>(true, has_competitors) {}
-};
-
-template <class Policy>
-waiter<Policy>* waiter<Policy>::next() const {
-  if (links) return static_cast<const linking_waiter<Policy>*>(this)->link.get();
-  return static_cast<waiter*>(Policy::link(who.get()));
-}
-template <class Policy>
-void waiter<Policy>::set_next(waiter* w) {
-  if (links) {
-    static_cast<linking_waiter<Policy>*>(this)->link.set(w);
-  } else {
-    Policy::set_link(who.get(), w);
-  }
-}
-
 /// A waiter of a task that has others in other lists, so that it is woken through one of several: as in a select.
 template <class Policy>
-struct competing_waiter : linking_waiter<Policy> {
+struct competing_waiter : waiter<Policy> {
   using atomics = typename Policy::atomics;
   template <class T>
   using cell = typename atomics::template cell<T>;
@@ -128,7 +93,7 @@ struct competing_waiter : linking_waiter<Policy> {
   cell<std::uint32_t> arm{0};                 // what this one claims it for
   passed_over<atomics> passed;                // set by a thread that took it out of the list and did not win it
 
-  competing_waiter() noexcept : linking_waiter<Policy>(true) {}
+  competing_waiter() noexcept : waiter<Policy>(true) {}
 
   /// Whether the task still has to leave a list after it was woken through another one. Called like waits().
   [[nodiscard]] bool left_behind() const { return this->who.get() != nullptr && !passed.get(); }
@@ -165,11 +130,12 @@ class wait_list {
   void push_back(node& w) {
     node* const last = last_.get();
     w.previous.set(last);
+    w.next.set(nullptr);
     w.linked.set(true);
     if (last == nullptr) {
       first_.set(&w);
     } else {
-      last->set_next(&w);
+      last->next.set(&w);
     }
     last_.set(&w);
   }
@@ -180,16 +146,15 @@ class wait_list {
     return w;
   }
 
-  /// Removes `w` if it is in the list. Then its link is null.
+  /// Removes `w` if it is in the list.
   void remove(node& w) {
     if (!w.linked.get()) return;
     node* const previous = w.previous.get();
-    node* const next = w.next();
-    w.set_next(nullptr);
+    node* const next = w.next.get();
     if (previous == nullptr) {
       first_.set(next);
     } else {
-      previous->set_next(next);
+      previous->next.set(next);
     }
     if (next == nullptr) {
       last_.set(previous);
@@ -232,18 +197,18 @@ class wake_list {
   void add(waiter<Policy>& w, bool must_wake) {
     // by chance: a task is claimed when it is about to sleep; models/cases/scheduler/select/.
     if (!must_wake) return;
+    w.next.set(nullptr);
     if (last_ == nullptr) {
       first_ = &w;
     } else {
-      last_->set_next(&w);
+      last_->next.set(&w);
     }
     last_ = &w;
   }
   void wake_all() {
     while (first_ != nullptr) {
-      waiter<Policy>* const next = first_->next();
+      waiter<Policy>* const next = first_->next.get();
       const auto who = first_->who.get();
-      first_->set_next(nullptr);
       first_ = next;
       Policy::wake(who);
     }

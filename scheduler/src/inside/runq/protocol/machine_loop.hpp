@@ -420,7 +420,9 @@ class machine_loop {
     const std::uint64_t begun = p.dispatches.get();
     if (m.spinning.get() || begun - p.looked_at < Host::uncounted_pace || !host_.parking.need_spinning()) return {};
     p.looked_at = begun;
+    const auto begin = host_.begins();
     const Work w = steal_round(p, false);
+    host_.looked(p, begin);
     // As in take_share(): found() does this for a machine that is counted.
     if (w && (p.own_queue.size_approx() != 0 || p.own_yielded.size_approx() != 0)) host_.parking.submitted();
     return w;
