@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Draws the rows of the scheduler benchmark by the number of cores, this project's scheduler beside the others.
 
-cores.py [--figures FILE] [--plot FILE]
+cores.py [--figures FILE] [--plots DIR] [--quiet]
     --figures FILE    the figures, a row for each candidate and number of workers; default: bench/results/real-16-cores.csv
-    --plot FILE       the picture; default: bench/results/plots/cores.svg
+    --plots DIR       where cores.svg is drawn; default: bench/results/plots
+    --quiet           do not say where the picture is
 
-`./kit bench --peers --plots DIR` measures on the machine that it runs on, and draws the same rows of that.
+`./kit bench --peers --plots DIR` measures on the machine that it runs on, and draws its rows with 1, 2, 4 … workers.
 """
 import argparse
 import csv
@@ -47,10 +48,7 @@ def draw_panel(axes, row, size, figures):
     axes.grid(alpha=0.3)
 
 
-def draw(figures, plot):
-    pyplot = tables.load_pyplot()
-    if pyplot is None:
-        sys.exit("cores.py: python3-matplotlib is not installed, or not for this python: try /usr/bin/python3")
+def draw(pyplot, figures, plot):
     columns = 3
     figure, panels = pyplot.subplots(-(-len(PANELS) // columns), columns, figsize=(10.5, 10))
     for axes, key in zip(panels.flat, PANELS):
@@ -59,25 +57,38 @@ def draw(figures, plot):
     rest.axis("off")
     # Every candidate has a line in the panel of the tasks of 1 µs.
     rest.legend(*panels.flat[PANELS.index(("grain", 1_000))].get_legend_handles_labels(), frameon=False, loc="center",
-                title="cores, 1 to 16;\ndashed: tasks that cannot wait")
+                title="by number of cores;\ndashed: tasks that cannot wait")
     tables.finish_plot(pyplot, figure, plot)
+
+
+def figures_of(text, file):
+    figures = {key: {} for key in PANELS}
+    for line in csv.DictReader(text.splitlines()):
+        key = (line["row"], int(line["n"]))
+        if key in figures:
+            figures[key].setdefault(line["candidate"], {})[int(line["workers"])] = float(line["median"])
+    missing = [f"{row} {size}" for (row, size), of in figures.items() if not of]
+    if missing:
+        sys.exit(f"cores.py: {file} has no figures of {', '.join(missing)}")
+    return figures
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--figures", type=Path, default=RESULTS / "real-16-cores.csv")
-    parser.add_argument("--plot", type=Path, default=RESULTS / "plots/cores.svg")
+    parser.add_argument("--plots", type=Path, default=RESULTS / "plots")
+    parser.add_argument("--quiet", action="store_true")
     options = parser.parse_args()
-    figures = {key: {} for key in PANELS}
-    with options.figures.open() as file:
-        for line in csv.DictReader(file):
-            key = (line["row"], int(line["n"]))
-            if key in figures:
-                figures[key].setdefault(line["candidate"], {})[int(line["workers"])] = float(line["median"])
-    missing = [f"{row} {size}" for (row, size), of in figures.items() if not of]
-    if missing:
-        sys.exit(f"cores.py: {options.figures} has no figures of {', '.join(missing)}")
-    draw(figures, options.plot)
+    text = options.figures.read_text()
+    figures = figures_of(text, options.figures)
+    plot = options.plots / "cores.svg"
+    if pyplot := tables.load_pyplot():
+        options.plots.mkdir(parents=True, exist_ok=True)
+        draw(pyplot, figures, plot)
+    elif not tables.draw_by_system_python(__file__, options.plots, {"figures": text}):
+        sys.exit(1)
+    if not options.quiet:
+        print(f"drawn: {plot}")
 
 
 if __name__ == "__main__":
